@@ -1,0 +1,141 @@
+// Rebuilds a graph through a fresh builder, which folds, shares and hoists anew. Every pass that maps a graph to a graph node by
+// node (lowering, specialising, contraction, simplification) is a call of this with its own hooks.
+// Invariants: dead nodes and dead or unchanging carries do not come back; effects keep their order; planes keep their numbers.
+import { HarrierError } from '../errors.ts'
+import { createBuilder, type Builder } from './build.ts'
+import { isConstruct, isEffect, type Construct, type Graph, type Plane, type Region, type Value } from './graph.ts'
+import { liveness } from './liveness.ts'
+import type { Type } from './types.ts'
+
+export interface RebuildHooks {
+  /** What a plane becomes. */
+  readonly plane?: (plane: Plane) => Plane
+  /** What a type becomes, in literals, conversions and random numbers; every other type follows from its operands. */
+  readonly type?: (type: Type) => Type
+  /** What a value becomes, given its rebuilt operands; undefined: the same op again. Not asked for region parameters and results. */
+  readonly value?: (value: Value, operands: readonly Value[], b: Builder) => Value | undefined
+}
+
+export function rebuild(graph: Graph, { plane, type = (same) => same, value: hook }: RebuildHooks = {}): Graph {
+  const b = createBuilder(plane ? graph.planes.map(plane) : graph.planes)
+  const { isLive, liveResults } = liveness(graph)
+  const renewed = new Map<Value, Value>()
+  const resultOf = new Map<string, Value>()
+  const resultKey = (construct: Construct, index: number) => `${construct.id}.${index}`
+
+  function renew(value: Value): Value {
+    const known = renewed.get(value)
+    if (known) return known
+    const operands = value.operands.map(renew)
+    const made = hook?.(value, operands, b) ?? again(value, operands)
+    renewed.set(value, made)
+    return made
+  }
+
+  /** The same op on rebuilt operands. */
+  function again(value: Value, operands: readonly Value[]): Value {
+    switch (value.op) {
+      case 'const':
+        return b.const(type(value.type), value.literal)
+      case 'load':
+        return b.load(value.plane, value.component)
+      case 'uniform':
+        return b.uniform(value.plane)
+      case 'gather':
+        return b.gather(value.plane, value.component, operands[0]!)
+      case 'sampleIndex':
+        return b.sampleIndex()
+      case 'sampleCount':
+        return b.sampleCount()
+      case 'random':
+        return b.random(type(value.type), operands[0]!, operands[1]!, operands[2]!)
+      case 'convert':
+        return b.convert(operands[0]!, type(value.type))
+      case 'bitcast':
+        return b.bitcast(operands[0]!, type(value.type))
+      case 'result':
+        return resultOf.get(resultKey(value.source, value.index))!
+      case 'parameter':
+        throw new HarrierError('E_INTERNAL', `rebuild: region parameter ${value.id} is used outside its region`)
+      default:
+        return b.apply(value.op, operands)
+    }
+  }
+
+  const results = (region: Region, indices: readonly number[]) => indices.map((k) => renew(region.results[k]!))
+
+  function renewRegion({ nodes }: Region): void {
+    for (const node of nodes) {
+      if (!isLive(node)) continue
+      if (isConstruct(node)) renewConstruct(node)
+      else if (!isEffect(node)) renew(node)
+      else {
+        const operands = node.operands.map(renew)
+        switch (node.op) {
+          case 'store':
+            b.store(node.plane, node.component, operands[0]!)
+            break
+          case 'scatterAdd':
+            b.scatterAdd(node.plane, node.component, operands[0]!, operands[1]!)
+            break
+          case 'contribute':
+            b.contribute(node.plane, node.component, operands[0]!)
+            break
+          case 'finish':
+            b.finish(node.plane, operands[0]!)
+            break
+        }
+      }
+    }
+  }
+
+  const setResults = (construct: Construct, indices: readonly number[], made: readonly Value[]) => {
+    indices.forEach((index, k) => resultOf.set(resultKey(construct, index), made[k]!))
+  }
+
+  function renewConstruct(construct: Construct): void {
+    const live = liveResults(construct)
+    const [first, ...initial] = construct.operands.map((operand, k) =>
+      k === 0 || construct.op !== 'loop' || live.includes(k - 1) ? renew(operand) : undefined,
+    )
+    if (construct.op === 'branch' || construct.op === 'dispatch') {
+      const sides = construct.regions.map((region) => () => {
+        renewRegion(region)
+        return results(region, live)
+      })
+      const made = construct.op === 'branch' ? b.branch(first!, sides[0]!, sides[1]!) : b.dispatch(first!, sides)
+      setResults(construct, live, made)
+      return
+    }
+    const [body, condition] = construct.regions as readonly [Region, Region]
+    // A carry that its body hands on unchanged is its initial value throughout.
+    const carried = live.filter((k) => body.results[k] !== body.parameters[k + 1])
+    for (const k of live) {
+      if (carried.includes(k)) continue
+      for (const { parameters } of construct.regions) renewed.set(parameters[k + 1]!, initial[k]!)
+      setResults(construct, [k], [initial[k]!])
+    }
+    const enter = ({ parameters }: Region, iteration: Value, carries: readonly Value[]) => {
+      renewed.set(parameters[0]!, iteration)
+      carried.forEach((k, place) => renewed.set(parameters[k + 1]!, carries[place]!))
+    }
+    const made = b.loop({
+      count: first!,
+      initial: carried.map((k) => initial[k]!),
+      body(iteration, carries) {
+        enter(body, iteration, carries)
+        renewRegion(body)
+        return results(body, carried)
+      },
+      condition(iteration, carries) {
+        enter(condition, iteration, carries)
+        renewRegion(condition)
+        return results(condition, [0])[0]!
+      },
+    })
+    setResults(construct, carried, made)
+  }
+
+  renewRegion(graph.body)
+  return b.finishGraph()
+}
