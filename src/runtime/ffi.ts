@@ -2,7 +2,7 @@
 // functions handed to C, and memory by address. An address is a bigint on this side of the border, 0n for a null pointer.
 // A library that was opened stays mapped until the process ends, and nothing here keeps a caller's array alive: whoever writes an
 // array's address into native memory holds the array until the native side has finished with it.
-import koffi, { type TypeObject } from 'koffi'
+import koffi, { type KoffiFunc, type TypeObject } from 'koffi'
 
 /** A native address: the null pointer is 0n. */
 export type Address = bigint
@@ -12,12 +12,14 @@ interface NativeTypes {
   void: void
   i32: number
   u32: number
+  /** A whole number of at most 2⁵³ in size, so that calls need no bigint; parameters only. */
+  i64: number
   address: Address
   /** A NUL-terminated UTF-8 string, valid while the call lasts; parameters only. */
   text: string
 }
 
-export type NativeResult = Exclude<keyof NativeTypes, 'text'>
+export type NativeResult = Exclude<keyof NativeTypes, 'text' | 'i64'>
 export type NativeParameter = Exclude<keyof NativeTypes, 'void'>
 export type NativeArguments<Parameters extends readonly NativeParameter[]> = {
   -readonly [Index in keyof Parameters]: NativeTypes[Parameters[Index]]
@@ -38,6 +40,7 @@ const KOFFI_TYPES = {
   void: 'void',
   i32: 'int32_t',
   u32: 'uint32_t',
+  i64: 'int64_t',
   address: 'void *',
   text: 'const char *',
 } as const satisfies Record<keyof NativeTypes, string>
@@ -66,11 +69,11 @@ export function openProgram(): Library {
 const RTLD_NOW = 2
 
 /**
- * Opens a shared library with every symbol bound at once and none of them visible to other libraries. Throws an Error with the
- * loader's own text when that fails.
+ * Opens a shared library with every symbol bound at once. Throws an Error with the loader's own text when that fails.
+ * @param visibility whether libraries that are opened later bind their undefined symbols to the ones of this library
  */
-export function openLibrary(path: string): Library {
-  const library = asLibrary(koffi.load(path))
+export function openLibrary(path: string, visibility: 'private' | 'global' = 'private'): Library {
+  const library = asLibrary(koffi.load(path, { global: visibility === 'global' }))
   // koffi closes a library when its handle is collected or its worker ends, but native threads and stored function pointers may
   // outlive both: so each library gets one more reference, which is never given back. (Windows has no dlopen; there the handle
   // stays open because nothing unloads it.)
@@ -98,6 +101,22 @@ export function nativeFunction<Result extends NativeResult, const Parameters ext
   parameters: Parameters,
 ): NativeFunction<Result, Parameters> {
   return koffi.decode(address, prototypeOf(result, parameters))
+}
+
+/**
+ * Makes the C function at an address callable on another thread, on a stack of 128 KiB. At most 256 such calls may be under way in
+ * a process (koffi throws beyond that), and nothing keeps their arguments alive but the caller.
+ */
+export function asyncNativeFunction<Result extends NativeResult, const Parameters extends readonly NativeParameter[]>(
+  address: Address,
+  result: Result,
+  parameters: Parameters,
+): (...values: NativeArguments<Parameters>) => Promise<NativeTypes[Result]> {
+  const call: KoffiFunc<NativeFunction<Result, Parameters>> = koffi.decode(address, prototypeOf(result, parameters))
+  return (...values) =>
+    new Promise((resolve, reject) =>
+      call.async(...values, (error, value) => (error === null ? resolve(value) : reject(error))),
+    )
 }
 
 /**
