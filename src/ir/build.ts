@@ -6,26 +6,30 @@ import { HarrierError } from '../errors.ts'
 import {
   isConstruct,
   isEffect,
+  ROLE_OF,
+  type AccessOp,
+  type ComputedValue,
   type Construct,
   type Graph,
   type Node,
   type Plane,
   type Region,
+  type Tape,
   type Value,
 } from './graph.ts'
+import { identities } from './identities.ts'
 import {
   definition,
   isPlain,
   OP_NAMES,
-  type ComputedOp,
   type ConstructOp,
   type EffectOp,
   type OPS,
   type PlainOp,
+  type PlaneEffectOp,
 } from './ops.ts'
-import { semantics } from './semantics.ts'
-import { rules } from './simplify.ts'
-import { canBitcast, isInClass, isLiteral, type Literal, type Type } from './types.ts'
+import { isComputed, semantics } from './semantics.ts'
+import { canBitcast, isFloat, isInClass, isLiteral, type Literal, type Type } from './types.ts'
 
 type Values<Signature extends readonly unknown[]> = { [K in keyof Signature]: Value }
 type PlainMethods = { [O in PlainOp]: (...operands: Values<(typeof OPS)[O]['operands']>) => Value }
@@ -43,6 +47,9 @@ export interface Builder extends PlainMethods {
   /** Declares a plane and gives its number. */
   plane(plane: Plane): number
   readonly planes: readonly Plane[]
+  /** Declares a tape and gives its number. */
+  tape(tape: Tape): number
+  readonly tapes: readonly Tape[]
 
   /** A literal; a number for an f32 is rounded to it, anything else must be exact. */
   const(type: Type, literal: Literal): Value
@@ -55,6 +62,9 @@ export interface Builder extends PlainMethods {
   sampleCount(): Value
   /** Uniform random number in [0, 1) of a float type. */
   random(type: Type, seed: Value, sample: Value, counter: Value): Value
+  /** Output `output` of the function with derivative rule `rule`: its value, and the inputs of the function. */
+  custom(rule: string, output: number, value: Value, inputs: readonly Value[]): Value
+  recall(tape: number, slot: Value): Value
   convert(x: Value, type: Type): Value
   bitcast(x: Value, type: Type): Value
   gt(a: Value, b: Value): Value
@@ -67,11 +77,13 @@ export interface Builder extends PlainMethods {
   scatterAdd(plane: number, component: number, index: Value, value: Value): void
   contribute(plane: number, component: number, value: Value): void
   finish(plane: number, condition: Value): void
+  record(tape: number, slot: Value, value: Value): void
 
   loop(parts: LoopParts): readonly Value[]
   branch(condition: Value, then: () => readonly Value[], otherwise: () => readonly Value[]): readonly Value[]
   dispatch(index: Value, cases: readonly (() => readonly Value[])[]): readonly Value[]
 
+  /** The graph as it stands; building more does not change it. */
   finishGraph(): Graph
 }
 
@@ -93,6 +105,7 @@ const literalKey = (type: Type, literal: Literal): string => `${type}:${Object.i
 /** Starts an empty graph. */
 export function createBuilder(planes: readonly Plane[] = []): Builder {
   const declared: Plane[] = [...planes]
+  const tapes: Tape[] = []
   const constants = new Map<string, Value>()
   /** The scope that holds each value; constants are in none. */
   const homes = new Map<Value | Construct, Scope>()
@@ -141,12 +154,20 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     return value
   }
 
-  function requirePlane(op: string, plane: number, component: number): Plane {
+  function requirePlane(op: AccessOp, plane: number, component: number): Plane {
     const found = declared[plane]
     if (!found) throw internal(`${op}: there is no plane ${plane}`)
+    if (found.role !== ROLE_OF[op]) throw internal(`${op}: plane '${found.name}' is a ${found.role}, not a ${ROLE_OF[op]}`)
     if (component < 0 || component >= found.components) {
       throw internal(`${op}: plane '${found.name}' has ${found.components} components, not ${component + 1}`)
     }
+    return found
+  }
+
+  function requireTape(op: 'record' | 'recall', tape: number, slot: Value): Tape {
+    const found = tapes[tape]
+    if (!found) throw internal(`${op}: there is no tape ${tape}`)
+    if (slot.type !== 'i32') throw internal(`${op}: the slot is ${slot.type}, expected i32`)
     return found
   }
 
@@ -179,14 +200,19 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     return shared ?? operands[0]!.type
   }
 
-  function computed(op: ComputedOp | PlainOp, operands: readonly Value[], type: Type, operandType: Type): Value {
-    if (op in semantics) {
-      const basic = op as ComputedOp
-      if (operands.every((operand) => operand.op === 'const')) {
-        const literals = operands.map((operand) => (operand.op === 'const' ? operand.literal : 0))
-        return constant(type, semantics[basic](literals, operandType, type))
+  /** A node of an op with operands only, folded or simplified where possible. T of its signature stands for `operandType`. */
+  function computed(
+    op: ComputedValue['op'],
+    operands: readonly Value[],
+    type: Type,
+    operandType: Type,
+  ): Value {
+    if (isComputed(op)) {
+      const [a, b = a, c = a] = operands as readonly [Value, Value?, Value?]
+      if (a.op === 'const' && b.op === 'const' && c.op === 'const') {
+        return constant(type, semantics[op](operandType, type)(a.literal, b.literal, c.literal))
       }
-      const simpler = rules[basic](operands, builder, type)
+      const simpler = identities[op](operands, builder, type)
       if (simpler) return simpler
     }
     const ids = operands.map(({ id }) => id)
@@ -202,7 +228,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     return computed(op, operands, result === 'T' || result === undefined ? shared : result, shared)
   }
 
-  function effect(op: EffectOp, plane: number, component: number, operands: readonly Value[]): void {
+  function effect(op: PlaneEffectOp, plane: number, component: number, operands: readonly Value[]): void {
     const { name, type } = requirePlane(op, plane, component)
     checkOperands(op, operands)
     const value = operands.at(-1)!
@@ -289,6 +315,8 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     ...plainMethods,
     planes: declared,
     plane: (plane) => declared.push(plane) - 1,
+    tapes,
+    tape: (tape) => tapes.push(tape) - 1,
     const: constant,
     zero: (type) => constant(type, type === 'bool' ? false : type === 'i64' ? 0n : 0),
     load(plane, component) {
@@ -315,9 +343,22 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     sampleIndex: () => placeLeaf('sampleIndex', (id) => ({ id, op: 'sampleIndex', type: 'i32', operands: [] })),
     sampleCount: () => placeLeaf('sampleCount', (id) => ({ id, op: 'sampleCount', type: 'i32', operands: [] })),
     random(type, ...operands) {
+      if (!isFloat(type)) throw internal(`random: gives a float, not ${type}`)
       if (operands.some((operand) => operand.type !== 'i32')) throw internal('random: seed, sample and counter are i32')
       const key = `random:${type}(${operands.map(({ id }) => id).join(',')})`
       return place(key, operands, (id) => ({ id, op: 'random', type, operands }))
+    },
+    custom(rule, output, value, inputs) {
+      const operands = [value, ...inputs]
+      const key = `custom:${rule}.${output}(${operands.map(({ id }) => id).join(',')})`
+      return place(key, operands, (id) => ({ id, op: 'custom', type: value.type, operands, rule, output }))
+    },
+    recall(tape, slot) {
+      const { type } = requireTape('recall', tape, slot)
+      const value: Value = { id: nextId++, op: 'recall', type, operands: [slot], tape }
+      current.nodes.push(value)
+      homes.set(value, current)
+      return value
     },
     convert: (x, type) => computed('convert', [x], type, x.type),
     bitcast(x, type) {
@@ -331,6 +372,11 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     scatterAdd: (plane, component, index, value) => effect('scatterAdd', plane, component, [index, value]),
     contribute: (plane, component, value) => effect('contribute', plane, component, [value]),
     finish: (plane, condition) => effect('finish', plane, 0, [condition]),
+    record(tape, slot, value) {
+      const { type } = requireTape('record', tape, slot)
+      if (value.type !== type) throw internal(`record: tape ${tape} holds ${type}, not ${value.type}`)
+      current.nodes.push({ op: 'record', tape, operands: [slot, value] })
+    },
     loop({ count, initial, body, condition }) {
       if (count.type !== 'i32') throw internal(`loop: the count is ${count.type}, expected i32`)
       if (count.op === 'const' && Number(count.literal) <= 0) return initial
@@ -355,12 +401,19 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
       if (index.op === 'const') return cases[Math.min(Math.max(Number(index.literal), 0), cases.length - 1)]!()
       return sides('dispatch', index, cases)
     },
-    finishGraph: () => ({ planes: [...declared], body: { parameters: [], nodes: root.nodes, results: [] } }),
+    finishGraph: () => ({
+      planes: [...declared],
+      tapes: [...tapes],
+      body: { parameters: [], nodes: root.nodes, results: [] },
+    }),
   }
   return builder
 }
 
-/** The structural key of a construct with its regions, the values it uses from outside, and whether it is free of effects. */
+/**
+ * The structural key of a construct with its regions, the values it uses from outside, and whether it is pure: free of effects and of
+ * reads that effects change.
+ */
 function describeConstruct(op: ConstructOp, operands: readonly Value[], regions: readonly Region[]) {
   const local = new Map<Value | Construct, number>()
   const free = new Set<Value>(operands)
@@ -385,9 +438,11 @@ function describeConstruct(op: ConstructOp, operands: readonly Value[], regions:
     }
     if (isEffect(node)) {
       pure = false
-      return `${node.op}${node.plane}.${node.component}(${names})`
+      return `${node.op}${node.op === 'record' ? node.tape : `${node.plane}.${node.component}`}(${names})`
     }
     local.set(node, local.size)
+    if (node.op === 'recall') pure = false
+    if (node.op === 'custom') return `custom:${node.rule}.${node.output}(${names})`
     const place = 'plane' in node ? `${node.plane}.${'component' in node ? node.component : 0}` : ''
     return `${node.op}:${node.type}${place}(${names})`
   }

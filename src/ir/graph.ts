@@ -1,7 +1,7 @@
 // The SSA graph: a kernel body as nested regions of nodes, immutable once built.
 // Invariants (checked by verify.ts): a node stands after its operands in the region that holds it or in one that encloses it;
 // a value is used only inside the region that holds it; effects keep program order; equal pure values of one region are one node.
-import type { ConstructOp, EffectOp, PlainOp } from './ops.ts'
+import type { ConstructOp, PlainOp, PlaneEffectOp } from './ops.ts'
 import type { Literal, Type } from './types.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Literal, Type } from './types.ts'
  * - uniform: one number for all samples.
  * - table: shared read-only entries, `components` by length.
  * - accumulator: shared entries that `scatterAdd` adds to, `components` by length.
- * - reduction: one entry a component, folded from the contributions of all samples.
+ * - reduction: one entry a component; a launch overwrites it with the fold of the contributions of all samples.
  * - mask: one byte a sample, 1 where finished.
  */
 export type PlaneRole = 'sample' | 'uniform' | 'table' | 'accumulator' | 'reduction' | 'mask'
@@ -26,6 +26,29 @@ export interface Plane {
   /** How contributions fold; reductions only. */
   readonly reduce?: ReduceOp
 }
+
+/**
+ * Memory of the sample in flight, by slots: what a loop records for a later loop of the same sample. It starts empty for each
+ * sample and is gone when the sample is done, so that a launch needs capacity · lanes in flight, whatever the number of samples.
+ */
+export interface Tape {
+  readonly type: Type
+  /** Number of slots. */
+  readonly capacity: number
+}
+
+/** Ops that name a plane, and the role that the plane must have. */
+export const ROLE_OF = {
+  load: 'sample',
+  uniform: 'uniform',
+  gather: 'table',
+  store: 'sample',
+  scatterAdd: 'accumulator',
+  contribute: 'reduction',
+  finish: 'mask',
+} as const satisfies Partial<Record<OpName, PlaneRole>>
+
+export type AccessOp = keyof typeof ROLE_OF
 
 interface BaseValue {
   /** Unique within its builder; no meaning beyond identity. Printing numbers values anew. */
@@ -50,6 +73,10 @@ export interface LoadValue extends BaseValue, Access {
 export interface GatherValue extends BaseValue, Access {
   readonly op: 'gather'
 }
+export interface RecallValue extends BaseValue {
+  readonly op: 'recall'
+  readonly tape: number
+}
 export interface UniformValue extends BaseValue {
   readonly op: 'uniform'
   readonly plane: number
@@ -59,6 +86,14 @@ export interface ResultValue extends BaseValue {
   readonly source: Construct
   readonly index: number
 }
+/** One output of a function with a derivative rule of its own: operands are its value, then the inputs of the function. */
+export interface CustomValue extends BaseValue {
+  readonly op: 'custom'
+  /** Name of the rule. */
+  readonly rule: string
+  /** Which output of the function. */
+  readonly output: number
+}
 export interface OtherLeaf extends BaseValue {
   readonly op: 'sampleIndex' | 'sampleCount' | 'parameter' | 'random'
 }
@@ -67,12 +102,27 @@ export interface ComputedValue extends BaseValue {
   readonly op: PlainOp | 'convert' | 'bitcast'
 }
 
-export type Value = ConstValue | LoadValue | GatherValue | UniformValue | ResultValue | OtherLeaf | ComputedValue
+export type Value =
+  | ConstValue
+  | LoadValue
+  | GatherValue
+  | RecallValue
+  | UniformValue
+  | ResultValue
+  | CustomValue
+  | OtherLeaf
+  | ComputedValue
 
-export interface Effect extends Access {
-  readonly op: EffectOp
+export interface PlaneEffect extends Access {
+  readonly op: PlaneEffectOp
   readonly operands: readonly Value[]
 }
+export interface RecordEffect {
+  readonly op: 'record'
+  readonly tape: number
+  readonly operands: readonly Value[]
+}
+export type Effect = PlaneEffect | RecordEffect
 
 export interface Construct {
   readonly id: number
@@ -97,11 +147,13 @@ export interface Region {
 
 export interface Graph {
   readonly planes: readonly Plane[]
+  readonly tapes: readonly Tape[]
   readonly body: Region
 }
 
-export const isEffect = (node: Node): node is Effect =>
+export const isPlaneEffect = (node: Node): node is PlaneEffect =>
   node.op === 'store' || node.op === 'scatterAdd' || node.op === 'contribute' || node.op === 'finish'
+export const isEffect = (node: Node): node is Effect => isPlaneEffect(node) || node.op === 'record'
 export const isConstruct = (node: Node): node is Construct =>
   node.op === 'loop' || node.op === 'branch' || node.op === 'dispatch'
 export const isValue = (node: Node): node is Value => !isEffect(node) && !isConstruct(node)
@@ -119,7 +171,7 @@ export function accesses(graph: Graph): { readonly read: ReadonlySet<number>; re
   const read = new Set<number>()
   const written = new Set<number>()
   for (const node of walk(graph.body)) {
-    if (isEffect(node)) {
+    if (isPlaneEffect(node)) {
       written.add(node.plane)
       if (node.op !== 'store') read.add(node.plane)
     } else if (node.op === 'load' || node.op === 'gather' || node.op === 'uniform') read.add(node.plane)

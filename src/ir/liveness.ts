@@ -1,6 +1,16 @@
-// Which nodes a graph needs: everything an effect depends on, through carries and results of loops, branches and dispatches.
-// Invariant: a carry that only feeds itself is dead, whatever its loop.
-import { isConstruct, isEffect, walk, type Construct, type Graph, type Node, type Value } from './graph.ts'
+// Which nodes a graph needs: everything an effect on a plane depends on, through carries and results of loops, branches and
+// dispatches, and through tapes.
+// Invariants: a carry that only feeds itself is dead, whatever its loop; so is a record on a tape that nothing needed recalls.
+import {
+  isConstruct,
+  isPlaneEffect,
+  walk,
+  type Construct,
+  type Effect,
+  type Graph,
+  type Node,
+  type Value,
+} from './graph.ts'
 
 export interface Liveness {
   isLive(node: Node): boolean
@@ -40,28 +50,39 @@ export function liveness(graph: Graph): Liveness {
     else need(construct.regions.map((region) => region.results[index]!))
   }
 
-  /** Constructs that hold an effect are needed for it. */
-  function needEffects(nodes: readonly Node[]): boolean {
-    let found = false
-    for (const node of nodes) {
-      if (isEffect(node)) {
-        live.add(node)
-        need(node.operands)
-        found = true
-      } else if (isConstruct(node) && node.regions.map(({ nodes: inner }) => needEffects(inner)).some(Boolean)) {
-        needConstruct(node)
-        found = true
-      }
-    }
-    return found
+  /** An effect and the constructs that hold it. */
+  function needEffect(effect: Effect, holders: readonly Construct[]): void {
+    live.add(effect)
+    need(effect.operands)
+    holders.forEach(needConstruct)
   }
 
-  needEffects(graph.body.nodes)
+  /** What to do once a value of a tape is needed. */
+  const records = new Map<number, (() => void)[]>()
+
+  function needEffects(nodes: readonly Node[], holders: readonly Construct[]): void {
+    for (const node of nodes) {
+      if (isPlaneEffect(node)) needEffect(node, holders)
+      else if (node.op === 'record') {
+        const ofTape = records.get(node.tape) ?? []
+        records.set(node.tape, ofTape)
+        ofTape.push(() => needEffect(node, holders))
+      } else if (isConstruct(node)) {
+        for (const { nodes: inner } of node.regions) needEffects(inner, [...holders, node])
+      }
+    }
+  }
+
+  needEffects(graph.body.nodes, [])
   for (let value = pending.pop(); value; value = pending.pop()) {
     if (live.has(value)) continue
     live.add(value)
     need(value.operands)
     if (value.op === 'result') needResult(value.source, value.index)
+    if (value.op === 'recall') {
+      records.get(value.tape)?.forEach((needRecord) => needRecord())
+      records.delete(value.tape)
+    }
     const carried = carriedBy.get(value)
     if (carried && carried.carry >= 0) needResult(carried.loop, carried.carry)
   }

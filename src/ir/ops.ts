@@ -7,7 +7,7 @@ import type { Type, TypeClass } from './types.ts'
 export type SignatureType = Type | 'T'
 
 export interface OpDefinition {
-  /** value: gives one SSA value; effect: writes to a plane; construct: owns regions and gives its results through `result`. */
+  /** value: gives one SSA value; effect: writes to a plane or a tape; construct: owns regions and gives its results through `result`. */
   readonly kind: 'value' | 'effect' | 'construct'
   /** leaf and structural ops carry attributes (see graph.ts) and have builder methods of their own. */
   readonly form: 'plain' | 'leaf' | 'structural'
@@ -19,6 +19,8 @@ export interface OpDefinition {
   readonly T?: TypeClass
   /** Operands 0 and 1 can change places without changing the result. */
   readonly commutative?: true
+  /** More operands, of any types, may follow those listed. */
+  readonly variadic?: true
   /** The defining sentence, corner cases included. */
   readonly meaning: string
 }
@@ -61,6 +63,14 @@ export const OPS = {
     meaning:
       'Component of a table at an index; outside 0 … length − 1 it gives NaN, 0 for integers, false for conditions.',
   },
+  recall: {
+    kind: 'value',
+    form: 'leaf',
+    basic: true,
+    operands: ['i32'],
+    meaning:
+      'What this sample last recorded in a slot of a tape. The slot is in 0 … capacity − 1 and was recorded before by this sample; never moved, shared or evaluated on a side not taken.',
+  },
 
   // Arithmetic
   add: symmetric('number', 'Sum; integers wrap.'),
@@ -69,8 +79,9 @@ export const OPS = {
   div: binary('float', 'IEEE 754 quotient; x/0 is ±Infinity, 0/0 NaN.'),
   neg: unary('number', 'Sign change; −0 for 0, integers wrap (−MIN is MIN).'),
   abs: unary('number', 'Magnitude; +0 for −0, integers wrap (|MIN| is MIN).'),
-  min: symmetric('number', 'Smaller operand; NaN if either is NaN, −0 is below +0.'),
-  max: symmetric('number', 'Larger operand; NaN if either is NaN, +0 is above −0.'),
+  // Not marked commutative: their values are, but at a tie the derivative goes to the first operand.
+  min: binary('number', 'Smaller operand; NaN if either is NaN, −0 is below +0.'),
+  max: binary('number', 'Larger operand; NaN if either is NaN, +0 is above −0.'),
   fma: {
     kind: 'value',
     form: 'plain',
@@ -206,6 +217,16 @@ export const OPS = {
       'Uniform number in [0, 1), never 1, by Philox4x32-10 of (seed, sample, counter): 53 random bits in f64, 24 in f32.',
   },
   stopGradient: { ...unary('any', 'Its operand; derivatives through it are zero.'), basic: false },
+  custom: {
+    kind: 'value',
+    form: 'leaf',
+    basic: false,
+    variadic: true,
+    operands: ['T'],
+    T: 'float',
+    meaning:
+      'Its first operand, one output of a function with a derivative rule of its own; the operands after it are the inputs of that function. Derivatives follow the rule instead of the first operand.',
+  },
 
   // Effects: the writes of a sample, in program order
   store: effect(['T'], 'any', 'Writes component of a sample plane at this sample.'),
@@ -216,6 +237,7 @@ export const OPS = {
   ),
   contribute: effect(['T'], 'any', 'Folds a value into a reduction, in the one order of reductions.'),
   finish: effect(['bool'], 'any', 'Marks this sample as finished where the operand is true; the mask is set-only.'),
+  record: effect(['i32', 'T'], 'any', 'Writes a slot of a tape for this sample; the slot is in 0 … capacity − 1.'),
 
   // Constructs: ops with regions
   loop: construct(
@@ -237,6 +259,8 @@ type OpsWhere<Condition> = { [O in OpName]: (typeof OPS)[O] extends Condition ? 
 
 export type ValueOp = OpsWhere<{ kind: 'value' }>
 export type EffectOp = OpsWhere<{ kind: 'effect' }>
+/** Effects on planes: what a launch leaves behind. */
+export type PlaneEffectOp = Exclude<EffectOp, 'record'>
 export type ConstructOp = OpsWhere<{ kind: 'construct' }>
 export type BasicOp = OpsWhere<{ basic: true }>
 export type DerivedOp = OpsWhere<{ basic: false }>

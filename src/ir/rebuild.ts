@@ -1,8 +1,8 @@
 // Rebuilds a graph through a fresh builder, which folds, shares and hoists anew. Every pass that maps a graph to a graph node by
 // node (lowering, specialising, contraction, simplification) is a call of this with its own hooks.
 // Invariants: dead nodes and dead or unchanging carries do not come back; effects keep their order; planes keep their numbers.
-import { HarrierError } from '../errors.ts'
 import { createBuilder, type Builder } from './build.ts'
+import { copyEffect, copyValue } from './copy.ts'
 import { isConstruct, isEffect, type Construct, type Graph, type Plane, type Region, type Value } from './graph.ts'
 import { liveness } from './liveness.ts'
 import type { Type } from './types.ts'
@@ -23,43 +23,25 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
   const resultOf = new Map<string, Value>()
   const resultKey = (construct: Construct, index: number) => `${construct.id}.${index}`
 
+  /** Tapes by their number in the old graph; one that nothing recalls does not come back. */
+  const tapes = new Map<number, number>()
+  function tape(old: number): number {
+    const { type: from, capacity } = graph.tapes[old]!
+    const known = tapes.get(old) ?? b.tape({ type: type(from), capacity })
+    tapes.set(old, known)
+    return known
+  }
+
   function renew(value: Value): Value {
     const known = renewed.get(value)
     if (known) return known
     const operands = value.operands.map(renew)
-    const made = hook?.(value, operands, b) ?? again(value, operands)
+    const made =
+      value.op === 'result'
+        ? resultOf.get(resultKey(value.source, value.index))!
+        : (hook?.(value, operands, b) ?? copyValue(b, value, operands, type, tape))
     renewed.set(value, made)
     return made
-  }
-
-  /** The same op on rebuilt operands. */
-  function again(value: Value, operands: readonly Value[]): Value {
-    switch (value.op) {
-      case 'const':
-        return b.const(type(value.type), value.literal)
-      case 'load':
-        return b.load(value.plane, value.component)
-      case 'uniform':
-        return b.uniform(value.plane)
-      case 'gather':
-        return b.gather(value.plane, value.component, operands[0]!)
-      case 'sampleIndex':
-        return b.sampleIndex()
-      case 'sampleCount':
-        return b.sampleCount()
-      case 'random':
-        return b.random(type(value.type), operands[0]!, operands[1]!, operands[2]!)
-      case 'convert':
-        return b.convert(operands[0]!, type(value.type))
-      case 'bitcast':
-        return b.bitcast(operands[0]!, type(value.type))
-      case 'result':
-        return resultOf.get(resultKey(value.source, value.index))!
-      case 'parameter':
-        throw new HarrierError('E_INTERNAL', `rebuild: region parameter ${value.id} is used outside its region`)
-      default:
-        return b.apply(value.op, operands)
-    }
   }
 
   const results = (region: Region, indices: readonly number[]) => indices.map((k) => renew(region.results[k]!))
@@ -69,28 +51,14 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
       if (!isLive(node)) continue
       if (isConstruct(node)) renewConstruct(node)
       else if (!isEffect(node)) renew(node)
-      else {
-        const operands = node.operands.map(renew)
-        switch (node.op) {
-          case 'store':
-            b.store(node.plane, node.component, operands[0]!)
-            break
-          case 'scatterAdd':
-            b.scatterAdd(node.plane, node.component, operands[0]!, operands[1]!)
-            break
-          case 'contribute':
-            b.contribute(node.plane, node.component, operands[0]!)
-            break
-          case 'finish':
-            b.finish(node.plane, operands[0]!)
-            break
-        }
-      }
+      else copyEffect(b, node, node.operands.map(renew), tape)
     }
   }
 
   const setResults = (construct: Construct, indices: readonly number[], made: readonly Value[]) => {
-    indices.forEach((index, k) => resultOf.set(resultKey(construct, index), made[k]!))
+    const known = resultsOf.get(construct) ?? new Map<number, Value>()
+    resultsOf.set(construct, known)
+    indices.forEach((index, k) => known.set(index, made[k]!))
   }
 
   function renewConstruct(construct: Construct): void {
