@@ -2,6 +2,7 @@
 // Invariants: a backend binds the caller's memory in place and never keeps it beyond a launch object; an executable may be launched
 // any number of times, from several launch objects; whatever a backend runs agrees bit for bit with src/ir/interpret.ts.
 import type { Graph } from '../ir/graph.ts'
+import type { Type } from '../ir/types.ts'
 
 export type BackendName = 'host' | 'wasm' | 'reference'
 
@@ -60,6 +61,8 @@ export interface Backend {
   readonly name: BackendName
   /** Whether it can run here, and with what; or why not and what to do. Cached; never throws. */
   availability(): Availability
+  /** Makes an output plane, filled with zeros, where this backend reaches it best. */
+  allocate(type: Type, length: number): PlaneArray
   /** Builds a graph whose floats are of their final type: lowers, emits and compiles it, or finds it in the cache. */
   build(graph: Graph, options: BuildOptions): Executable
   /** Forms of `source` that this backend prints. */
