@@ -157,7 +157,8 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
   function requirePlane(op: AccessOp, plane: number, component: number): Plane {
     const found = declared[plane]
     if (!found) throw internal(`${op}: there is no plane ${plane}`)
-    if (found.role !== ROLE_OF[op]) throw internal(`${op}: plane '${found.name}' is a ${found.role}, not a ${ROLE_OF[op]}`)
+    if (found.role !== ROLE_OF[op])
+      throw internal(`${op}: plane '${found.name}' is a ${found.role}, not a ${ROLE_OF[op]}`)
     if (component < 0 || component >= found.components) {
       throw internal(`${op}: plane '${found.name}' has ${found.components} components, not ${component + 1}`)
     }
@@ -201,12 +202,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
   }
 
   /** A node of an op with operands only, folded or simplified where possible. T of its signature stands for `operandType`. */
-  function computed(
-    op: ComputedValue['op'],
-    operands: readonly Value[],
-    type: Type,
-    operandType: Type,
-  ): Value {
+  function computed(op: ComputedValue['op'], operands: readonly Value[], type: Type, operandType: Type): Value {
     if (isComputed(op)) {
       const [a, b = a, c = a] = operands as readonly [Value, Value?, Value?]
       if (a.op === 'const' && b.op === 'const' && c.op === 'const') {

@@ -1,7 +1,6 @@
 // `{ math: 'contract' }`: fuses a product that is used once with the sum that uses it, in the graph, so that every target that has
 // FMA gives the same bits. A product used elsewhere too is kept, as fusing would compute it twice.
-import { walk, type Graph, type Value } from './graph.ts'
-import { isConstruct } from './graph.ts'
+import { isConstruct, walk, type Graph, type Value } from './graph.ts'
 import { rebuild } from './rebuild.ts'
 
 export function contract(graph: Graph): Graph {

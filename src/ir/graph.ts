@@ -1,7 +1,7 @@
 // The SSA graph: a kernel body as nested regions of nodes, immutable once built.
 // Invariants (checked by verify.ts): a node stands after its operands in the region that holds it or in one that encloses it;
 // a value is used only inside the region that holds it; effects keep program order; equal pure values of one region are one node.
-import type { ConstructOp, PlainOp, PlaneEffectOp } from './ops.ts'
+import type { ConstructOp, OpName, PlainOp, PlaneEffectOp } from './ops.ts'
 import type { Literal, Type } from './types.ts'
 
 /**

@@ -20,8 +20,8 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
   const b = createBuilder(plane ? graph.planes.map(plane) : graph.planes)
   const { isLive, liveResults } = liveness(graph)
   const renewed = new Map<Value, Value>()
-  const resultOf = new Map<string, Value>()
-  const resultKey = (construct: Construct, index: number) => `${construct.id}.${index}`
+  /** What each result of a construct, by its number, became. */
+  const resultsOf = new Map<Construct, Map<number, Value>>()
 
   /** Tapes by their number in the old graph; one that nothing recalls does not come back. */
   const tapes = new Map<number, number>()
@@ -33,14 +33,13 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
   }
 
   function renew(value: Value): Value {
+    if (value.op === 'result') return resultsOf.get(value.source)!.get(value.index)!
     const known = renewed.get(value)
     if (known) return known
     const operands = value.operands.map(renew)
-    const made =
-      value.op === 'result'
-        ? resultOf.get(resultKey(value.source, value.index))!
-        : (hook?.(value, operands, b) ?? copyValue(b, value, operands, type, tape))
-    renewed.set(value, made)
+    const made = hook?.(value, operands, b) ?? copyValue(b, value, operands, type, tape)
+    // A constant stands in no region: what a hook makes of it in one region may not be there for another.
+    if (value.op !== 'const') renewed.set(value, made)
     return made
   }
 

@@ -1,41 +1,42 @@
-// Algebraic rules that the builder applies to a node before making it. Every rule keeps the exact result for all operands, NaN, −0,
+// Algebraic identities that the builder applies to a node before making it. Each keeps the exact result for all operands, NaN, −0,
 // infinities and wrapping integers included, so that a graph means the same before and after; none reassociates.
 import type { Builder } from './build.ts'
+import { bitsOf } from './exact.ts'
 import type { Value } from './graph.ts'
 import type { ComputedOp } from './ops.ts'
 import { BYTES, isFloat, isInteger, type Literal, type Type } from './types.ts'
 
-type Rule = (operands: readonly Value[], b: Builder, type: Type) => Value | undefined
+type Identity = (operands: readonly Value[], b: Builder, type: Type) => Value | undefined
 
 const isConst = (value: Value | undefined, literal: Literal): value is Value =>
-  value?.op === 'const' &&
-  (Object.is(value.literal, literal) ||
-    (typeof literal === 'number' && value.literal === BigInt(Math.trunc(literal)) && !Object.is(literal, -0)))
-const isZero = (value: Value): boolean => value.op === 'const' && (value.literal === 0n || Object.is(value.literal, 0))
-const isOne = (value: Value): boolean => value.op === 'const' && (value.literal === 1n || value.literal === 1)
+  value?.op === 'const' && Object.is(value.literal, literal)
+const isZero = (value: Value): boolean => isConst(value, 0) || isConst(value, 0n)
+const isOne = (value: Value): boolean => isConst(value, 1) || isConst(value, 1n)
 const isTrue = (value: Value): boolean => isConst(value, true)
 const isFalse = (value: Value): boolean => isConst(value, false)
 
-/** 1/divisor where multiplying by it gives the same bits as dividing: a power of two whose reciprocal is a normal number. */
+/** 1/divisor where multiplying by it gives the same bits as dividing: a power of two that is normal, as its reciprocal is. */
 function exactReciprocal(divisor: Value): number | undefined {
   if (divisor.op !== 'const' || typeof divisor.literal !== 'number') return undefined
   const smallest = divisor.type === 'f32' ? 2 ** -126 : 2 ** -1022
   const reciprocal = 1 / divisor.literal
-  const magnitude = Math.abs(reciprocal)
-  const isPowerOfTwo =
-    magnitude > 0 && Number.isInteger(Math.log2(magnitude)) && 2 ** Math.log2(magnitude) === magnitude
-  return isPowerOfTwo && magnitude >= smallest && 1 / magnitude >= smallest ? reciprocal : undefined
+  const isPowerOfTwo = (bitsOf(divisor.literal) & 0xfffffffffffffn) === 0n
+  return isPowerOfTwo && Math.abs(divisor.literal) >= smallest && Math.abs(reciprocal) >= smallest
+    ? reciprocal
+    : undefined
 }
 
-/** Converting to `through` and back again, or on to a third type, loses nothing of a value of type `from`. */
-const holds = (from: Type, through: Type): boolean =>
-  (from === 'bool' && through !== 'bool') ||
-  (from === 'f32' && through === 'f64') ||
-  (from === 'i32' && (through === 'i64' || through === 'f64')) ||
-  (from === 'u32' && (through === 'i64' || through === 'f64'))
+/** Whether a conversion gives the same with and without a step that represents every value of its origin. */
+function canSkip(from: Type, through: Type, to: Type): boolean {
+  if (from === 'bool') return true
+  if (from === 'f32') return through === 'f64'
+  // Through f64, an integer that `to` does not hold would saturate; straight to another integer type it wraps.
+  const isWord = from === 'i32' || from === 'u32'
+  return isWord && (through === 'i64' || (through === 'f64' && (to === from || to === 'i64' || !isInteger(to))))
+}
 
-/** The rules of each op; an op without a rule is listed with none, so that a new op is a decision. */
-export const rules: Record<ComputedOp, Rule> = {
+/** The identity of each op; an op without one is listed with none, so that a new op is a decision. */
+export const identities: Record<ComputedOp, Identity> = {
   // x + (−0) is x for every x; x + 0 is not, as −0 + 0 is 0.
   add: ([a, b], _, type) => {
     if (isFloat(type)) return isConst(b, -0) ? a : isConst(a, -0) ? b : undefined
@@ -111,7 +112,7 @@ export const rules: Record<ComputedOp, Rule> = {
     if (a!.type === type) return a
     if (a!.op !== 'convert') return undefined
     const origin = a!.operands[0]!
-    return holds(origin.type, a!.type) && type !== 'bool' ? builder.convert(origin, type) : undefined
+    return canSkip(origin.type, a!.type, type) ? builder.convert(origin, type) : undefined
   },
   bitcast: ([a], builder, type) => {
     if (a!.type === type) return a
