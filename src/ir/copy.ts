@@ -6,27 +6,30 @@ import type { Builder } from './build.ts'
 import type { Effect, Value } from './graph.ts'
 import type { Type } from './types.ts'
 
-/**
- * The same value on other operands.
- * @param type what a type becomes, in literals, conversions and random numbers; every other type follows from the operands
- * @param tape what number a tape has in the builder
- */
+/** What the attributes of a node become in the other builder. */
+export interface Renaming {
+  /** Types of literals, conversions and random numbers; every other type follows from the operands. */
+  readonly type: (type: Type) => Type
+  readonly plane: (plane: number) => number
+  readonly tape: (tape: number) => number
+}
+
+/** The same value on other operands. */
 export function copyValue(
   b: Builder,
   value: Value,
   operands: readonly Value[],
-  type: (type: Type) => Type,
-  tape: (tape: number) => number,
+  { type, plane, tape }: Renaming,
 ): Value {
   switch (value.op) {
     case 'const':
       return b.const(type(value.type), value.literal)
     case 'load':
-      return b.load(value.plane, value.component)
+      return b.load(plane(value.plane), value.component)
     case 'uniform':
-      return b.uniform(value.plane)
+      return b.uniform(plane(value.plane))
     case 'gather':
-      return b.gather(value.plane, value.component, operands[0]!)
+      return b.gather(plane(value.plane), value.component, operands[0]!)
     case 'sampleIndex':
       return b.sampleIndex()
     case 'sampleCount':
@@ -54,20 +57,20 @@ export function copyEffect(
   b: Builder,
   effect: Effect,
   operands: readonly Value[],
-  tape: (tape: number) => number,
+  { plane, tape }: Omit<Renaming, 'type'>,
 ): void {
   switch (effect.op) {
     case 'store':
-      b.store(effect.plane, effect.component, operands[0]!)
+      b.store(plane(effect.plane), effect.component, operands[0]!)
       break
     case 'scatterAdd':
-      b.scatterAdd(effect.plane, effect.component, operands[0]!, operands[1]!)
+      b.scatterAdd(plane(effect.plane), effect.component, operands[0]!, operands[1]!)
       break
     case 'contribute':
-      b.contribute(effect.plane, effect.component, operands[0]!)
+      b.contribute(plane(effect.plane), effect.component, operands[0]!)
       break
     case 'finish':
-      b.finish(effect.plane, operands[0]!)
+      b.finish(plane(effect.plane), operands[0]!)
       break
     case 'record':
       b.record(tape(effect.tape), operands[0]!, operands[1]!)

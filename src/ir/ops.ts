@@ -207,7 +207,7 @@ export const OPS = {
   floorDiv: integerDivision('Integer quotient towards −Infinity; 0 for division by 0, MIN for MIN/−1.'),
   floorMod: integerDivision('Integer remainder with the sign of the second operand; 0 for division by 0.'),
 
-  // Derived: random numbers and markers
+  // Derived: random numbers, and ops that derivatives are made of
   random: {
     kind: 'value',
     form: 'leaf',
@@ -216,6 +216,9 @@ export const OPS = {
     meaning:
       'Uniform number in [0, 1), never 1, by Philox4x32-10 of (seed, sample, counter): 53 random bits in f64, 24 in f32.',
   },
+  guardedMul: derivedBinary(
+    'x·y, but 0 where y is ±0, whatever x is: a zero adjoint or tangent y contributes nothing, also past a partial x that is not finite.',
+  ),
   stopGradient: { ...unary('any', 'Its operand; derivatives through it are zero.'), basic: false },
   custom: {
     kind: 'value',

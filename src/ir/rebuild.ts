@@ -2,7 +2,7 @@
 // node (lowering, specialising, contraction, simplification) is a call of this with its own hooks.
 // Invariants: dead nodes and dead or unchanging carries do not come back; effects keep their order; planes keep their numbers.
 import { createBuilder, type Builder } from './build.ts'
-import { copyEffect, copyValue } from './copy.ts'
+import { copyEffect, copyValue, type Renaming } from './copy.ts'
 import { isConstruct, isEffect, type Construct, type Graph, type Plane, type Region, type Value } from './graph.ts'
 import { liveness } from './liveness.ts'
 import type { Type } from './types.ts'
@@ -31,13 +31,14 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
     tapes.set(old, known)
     return known
   }
+  const renaming: Renaming = { type, plane: (same) => same, tape }
 
   function renew(value: Value): Value {
     if (value.op === 'result') return resultsOf.get(value.source)!.get(value.index)!
     const known = renewed.get(value)
     if (known) return known
     const operands = value.operands.map(renew)
-    const made = hook?.(value, operands, b) ?? copyValue(b, value, operands, type, tape)
+    const made = hook?.(value, operands, b) ?? copyValue(b, value, operands, renaming)
     // A constant stands in no region: what a hook makes of it in one region may not be there for another.
     if (value.op !== 'const') renewed.set(value, made)
     return made
@@ -50,7 +51,7 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
       if (!isLive(node)) continue
       if (isConstruct(node)) renewConstruct(node)
       else if (!isEffect(node)) renew(node)
-      else copyEffect(b, node, node.operands.map(renew), tape)
+      else copyEffect(b, node, node.operands.map(renew), renaming)
     }
   }
 
