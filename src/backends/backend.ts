@@ -33,7 +33,7 @@ export interface LaunchRange {
   readonly threads?: number
 }
 
-/** The argument block of one call. The caller keeps the arrays that it bound alive until `run` returned or `runAsync` settled. */
+/** The argument block of one call. It holds the arrays that are bound to it until they are replaced or released. */
 export interface Launch {
   /**
    * Binds the array of a plane; element 0 is component 0 of sample 0.
@@ -44,6 +44,8 @@ export interface Launch {
   /** Sets the number of a uniform. */
   set(plane: number, value: number): void
   run(range: LaunchRange): void
+  /** Lets go of the arrays that are bound, so that an idle launch keeps none of them alive. */
+  release(): void
   runAsync(range: LaunchRange): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import { copyIn, type CopyBack } from './copy.ts'
 import { formatShape, isRefusal, place, type Placement } from './layout.ts'
 import type { CallOptions } from './options.ts'
 import { findOverlaps, type Extent } from './overlap.ts'
-import { isPerSample, type OutputSlot, type Signature, type Slot } from './signature.ts'
+import { isPerSample, type Signature, type Slot } from './signature.ts'
 import { ARRAY_CLASSES, describeArgument, isTypedArray, planeTypeOf, type PlaneType } from './view.ts'
 
 /** One argument, placed in memory. */
@@ -28,12 +28,10 @@ export interface BoundCall {
   readonly range: LaunchRange
   /** batch; single: one sample in arrays of its head's shape; number: one sample, given as plain numbers. */
   readonly form: 'batch' | 'single' | 'number'
-  /** What the caller handed in for an output slot, by slot name; the call gives it back. */
+  /** What the caller handed in, by slot name; for an output the call gives it back. */
   readonly handedIn: ReadonlyMap<string, unknown>
   readonly copiesBack: readonly CopyBack[]
 }
-
-const components = ({ head }: Slot): number => head.reduce((product, extent) => product * extent, 1)
 
 /** Raises one error for all problems of a call. */
 export function refuseCall(kernel: string, problems: readonly string[]): never {
@@ -94,29 +92,17 @@ export function bind(
   allocate?: Backend['allocate'],
 ): BoundCall {
   const problems: string[] = []
-  const { parameters, outputs } = signature
-  const slots = [
-    ...parameters,
-    ...outputs.filter(({ plane }) => !parameters.some((parameter) => parameter.plane === plane)),
-  ]
-  const handedIn = namedOutputs(outputs, given, problems)
-
-  for (const name of given.keys()) {
-    const isKnown = slots.some((slot) => slot.name === name) || outputs.some((slot) => slot.positionalName === name)
-    if (!isKnown)
-      problems.push(`there is no parameter or output '${name}'; it has ${slots.map((slot) => slot.name).join(', ')}`)
-  }
-
+  const { slots } = signature
+  const handedIn = argumentsBySlot(signature, given, problems)
   const placed: Placed[] = []
   const uniforms: { slot: Slot; value: number }[] = []
   const numbers: { slot: Slot; value: number }[] = []
 
   for (const slot of slots) {
-    const argument = given.get(slot.name) ?? handedIn.get(slot.name)
+    const argument = handedIn.get(slot.name)
     if (argument === undefined) {
-      const isOutput = outputs.some((output) => output.plane === slot.plane) || slot.role === 'reduce'
-      const isNeeded = isOutput ? allocate === undefined : !slot.optional
-      if (isNeeded) problems.push(missing(slot, isOutput))
+      const isNeeded = slot.isOutput ? allocate === undefined && slot.role !== 'reduce' : !slot.optional
+      if (isNeeded) problems.push(missing(slot))
     } else if (slot.role === 'uniform') {
       if (typeof argument === 'number') uniforms.push({ slot, value: argument })
       else problems.push(`${slot.name} is ${describeArgument(argument)}; a Param is one number for all samples`)
@@ -164,14 +150,13 @@ export function bind(
     array[0] = value
     planes.push({ slot, array, pitch: 1, sampleStride: 1, length: 1 })
   }
-  if (allocate) {
-    for (const slot of slots) {
-      const isOutput = outputs.some((output) => output.plane === slot.plane) || slot.role === 'reduce'
-      if (!isOutput || planes.some((plane) => plane.slot.plane === slot.plane)) continue
-      const length = slot.role === 'reduce' ? 1 : samples
-      const array = allocate(slot.type === 'f64' ? floatType : slot.type, components(slot) * length)
-      planes.push({ slot, array, pitch: length, sampleStride: 1, length })
-    }
+  for (const slot of slots) {
+    if (!slot.isOutput || planes.some((plane) => plane.slot === slot)) continue
+    const length = slot.role === 'reduce' ? 1 : samples
+    const type = slot.type === 'f64' ? floatType : slot.type
+    // A reduction is a number of the call, not a plane: it is made here also where nothing else may be.
+    const array = allocate ? allocate(type, slot.components * length) : new ARRAY_CLASSES[type](slot.components)
+    planes.push({ slot, array, pitch: length, sampleStride: 1, length })
   }
 
   const overlaps = findOverlaps(planes.map(extentOf))
@@ -191,28 +176,26 @@ export function bind(
   }
 }
 
-const missing = (slot: Slot, isOutput: boolean): string =>
+const missing = ({ name, role, isOutput }: Slot): string =>
   isOutput
-    ? `output '${slot.name}' was not handed in; run(…) never allocates, so pass an array for it`
-    : `'${slot.name}' was not given${slot.role === 'uniform' ? '; pass a number' : ''}`
+    ? `output '${name}' was not handed in; run(…) never allocates, so pass an array for it`
+    : `'${name}' was not given; pass ${role === 'uniform' ? 'a number' : 'an array'}`
 
-/** Arrays handed in for output slots, by slot name, whichever of their names the caller used. */
-function namedOutputs(
-  outputs: readonly OutputSlot[],
+/** Arguments by slot name: output slots answer to their positional names, too. */
+function argumentsBySlot(
+  { slots, aliases }: Signature,
   given: ReadonlyMap<string, unknown>,
   problems: string[],
-): Map<string, unknown> {
-  const handedIn = new Map<string, unknown>()
-  for (const { name, positionalName } of outputs) {
-    const isShadowed = outputs.some((other) => other.name === positionalName)
-    const [byName, byPosition] = [given.get(name), isShadowed ? undefined : given.get(positionalName)]
-    if (byName !== undefined && byPosition !== undefined && name !== positionalName) {
-      problems.push(`output '${name}' was given twice, as '${name}' and as '${positionalName}'`)
-    }
-    const array = byName ?? byPosition
-    if (array !== undefined) handedIn.set(name, array)
+): ReadonlyMap<string, unknown> {
+  const bySlot = new Map<string, unknown>()
+  for (const [name, argument] of given) {
+    const slot = slots.find((candidate) => candidate.name === name) ?? aliases.get(name)
+    if (!slot)
+      problems.push(`there is no parameter or output '${name}'; it has ${slots.map((known) => known.name).join(', ')}`)
+    else if (bySlot.has(slot.name)) problems.push(`'${slot.name}' was given twice, as '${slot.name}' and as '${name}'`)
+    else bySlot.set(slot.name, argument)
   }
-  return handedIn
+  return bySlot
 }
 
 function placeArgument(
@@ -232,8 +215,8 @@ function placeArgument(
   const head = slot.role === 'reduce' ? [] : slot.head
   const placement = place(argument, head, options.layout)
   if (!isRefusal(placement)) {
-    if (slot.role === 'reduce' && placement.samples !== components(slot)) {
-      problems.push(`${slot.name} has ${placement.samples} elements; this reduction gives ${components(slot)}`)
+    if (slot.role === 'reduce' && placement.samples !== slot.components) {
+      problems.push(`${slot.name} has ${placement.samples} elements; this reduction gives ${slot.components}`)
     } else placed.push({ slot, placement })
   } else if (placement.copyable && options.copy === 'warn') {
     placed.push({ slot, ...copyIn(kernel, slot, placement.copyable.view, placement.copyable.axis) })
@@ -326,7 +309,7 @@ const extentOf = ({ slot, array, pitch, sampleStride, length }: BoundPlane): Ext
   array,
   written: slot.written,
   perSample: isPerSample(slot),
-  components: components(slot),
+  components: slot.components,
   pitch,
   sampleStride,
   length,

@@ -1,19 +1,7 @@
-// What the runtime knows of a kernel: what a call binds and what it gives back. The tracer fills it; nothing here changes afterwards.
+// What a call needs to know of a traced kernel: what it binds and what it gives back, read off the record that tracing left.
+import type { Role } from '../trace/kinds.ts'
+import type { TracedKernel } from '../trace/traced.ts'
 import type { PlaneType } from './view.ts'
-
-/** Role of an argument, in the canonical order of `argSpec`. */
-export const ROLES = [
-  'mutable',
-  'accum_out',
-  'reduce',
-  'vec_in',
-  'mat_in',
-  'per_sample',
-  'lookup',
-  'terminated',
-  'uniform',
-] as const
-export type Role = (typeof ROLES)[number]
 
 /** Anything that a call binds by name: a parameter or an output slot. */
 export interface Slot {
@@ -25,27 +13,73 @@ export interface Slot {
   readonly type: PlaneType
   /** Shape of one sample or entry: [] for a number, [3], [R, C]. */
   readonly head: readonly number[]
+  readonly components: number
   readonly read: boolean
   readonly written: boolean
+  /** Made by the call unless handed in. */
+  readonly isOutput: boolean
   /** Entries of a table with named axes; absent where any length fits. */
   readonly length?: number
   /** May be left out of a call: the kernel does not read it. */
-  readonly optional?: true
-}
-
-export interface OutputSlot extends Slot {
-  /** `out` or `out<i>`: answers too, whatever the name. */
-  readonly positionalName: string
+  readonly optional?: boolean
 }
 
 export interface Signature {
   readonly kernel: string
   /** In declared order. */
   readonly parameters: readonly Slot[]
-  /** In return order. Reductions that the body returned stand among the parameters, too. */
-  readonly outputs: readonly OutputSlot[]
+  /** Parameters that a positional call lists: all but reductions, which take no argument. */
+  readonly positional: readonly Slot[]
+  /** One a plane, parameters first. */
+  readonly slots: readonly Slot[]
+  /** Other names of output slots: `out`, `out0` … for slots that have a name of their own. */
+  readonly aliases: ReadonlyMap<string, Slot>
 }
 
 /** Planes with one entry a sample: they say how many samples a call has. */
 export const isPerSample = ({ role }: Slot): boolean =>
   role === 'per_sample' || role === 'vec_in' || role === 'mat_in' || role === 'mutable' || role === 'terminated'
+
+export function signatureOf({ name, parameters, outputs }: TracedKernel): Signature {
+  const declared = parameters.map(({ name: parameter, kind, plane, isRead, isWritten }): Slot => {
+    const length = kind.axes?.reduce((product, { extent }) => product * extent, 1)
+    return {
+      name: parameter,
+      role: kind.role,
+      plane,
+      type: kind.head.type,
+      head: kind.head.shape,
+      components: kind.head.components,
+      read: isRead,
+      written: isWritten,
+      isOutput: kind.role === 'reduce',
+      ...(length === undefined ? {} : { length }),
+    }
+  })
+  const returned = outputs
+    .filter(({ isReduction }) => !isReduction)
+    .map(({ name: output, plane, head }): Slot => ({
+      name: output,
+      role: 'mutable',
+      plane,
+      type: head.type,
+      head: head.shape,
+      components: head.components,
+      read: false,
+      written: true,
+      isOutput: true,
+    }))
+  const slots = [...declared, ...returned]
+  const aliases = new Map<string, Slot>()
+  for (const { name: output, positionalName, positionalNameTaken, plane } of outputs) {
+    const slot = slots.find((candidate) => candidate.plane === plane)
+    if (slot && !positionalNameTaken && positionalName !== output) aliases.set(positionalName, slot)
+  }
+  return {
+    kernel: name,
+    parameters: declared,
+    positional: declared.filter(({ role }) => role !== 'reduce'),
+    slots,
+    aliases,
+  }
+}

@@ -1,0 +1,120 @@
+// LLVM IR to a shared object or to assembly, by running the compiler and the linker.
+// Invariants: programs are started directly, never through a shell; the text goes in through standard input; files lie in a private
+// folder that is removed before the call returns; a program that exceeds the time limit is killed.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HarrierError } from '../errors.ts'
+import type { Compiler, Toolchain } from './toolchain.ts'
+
+/** full: as usual; light: no optimisation while instructions are chosen, which for very large kernels takes minutes. */
+export type CodegenLevel = 'full' | 'light'
+
+export interface CompileRequest {
+  /** Names of the kernels in the module, for messages. */
+  readonly kernel: string
+  readonly llvm: string
+  readonly codegenLevel: CodegenLevel
+}
+
+/** What a compiler is run with, apart from the names of files: part of the keys of the build cache. */
+export function compilerFlags(level: CodegenLevel): string[] {
+  const optimisation = { full: '-O2', light: '-O0' }[level]
+  // No contraction: a product and a sum round as the graph says. The target triple of the module is the compiler's own.
+  return [optimisation, '-march=native', '-ffp-contract=off', '-fPIC', '-Wno-override-module', '-x', 'ir']
+}
+
+/** nodelete: the OpenMP runtime's threads outlive a call, and unloading the code under them crashes the process. */
+export const LINKER_FLAGS = ['-shared', '-z', 'nodelete', '-z', 'defs', '--build-id=none']
+
+const DEFAULT_LIMIT_SECONDS = 120
+
+/** Milliseconds that a compiler may take: HARRIER_COMPILE_TIMEOUT, in seconds. */
+export function compileLimit(environment: NodeJS.ProcessEnv = process.env): number {
+  const { HARRIER_COMPILE_TIMEOUT: text } = environment
+  const seconds = text === undefined || text === '' ? DEFAULT_LIMIT_SECONDS : Number(text)
+  if (seconds > 0 && Number.isFinite(seconds)) return seconds * 1000
+  throw new HarrierError('E_OPTION', `HARRIER_COMPILE_TIMEOUT is '${text}'; it takes a number of seconds above 0`)
+}
+
+/** Compiles a module of LLVM IR and links it into a shared object. @throws E_COMPILE, E_INTERNAL */
+export function compileShared(toolchain: Toolchain, compiler: Compiler, request: CompileRequest): Uint8Array {
+  return inPrivateFolder((folder) => {
+    const [object, shared] = [join(folder, 'kernel.o'), join(folder, 'kernel.so')]
+    compile(compiler, request, ['-c', '-o', object])
+    const { linker } = toolchain
+    if (linker === undefined) run(compiler.path, ['-shared', '-nostdlib', '-o', shared, object], request)
+    else run(linker.path, [...LINKER_FLAGS, '-o', shared, object], request)
+    return readFileSync(shared)
+  })
+}
+
+/** The assembly that a module of LLVM IR compiles to, for people. @throws E_COMPILE */
+export function compileAssembly(compiler: Compiler, request: CompileRequest): string {
+  return inPrivateFolder((folder) => {
+    const assembly = join(folder, 'kernel.s')
+    compile(compiler, request, ['-S', '-o', assembly])
+    return readFileSync(assembly, 'utf8')
+  })
+}
+
+function compile(compiler: Compiler, request: CompileRequest, output: readonly string[]): void {
+  run(compiler.path, [...compilerFlags(request.codegenLevel), ...output, '-'], request, request.llvm)
+}
+
+function inPrivateFolder<Result>(action: (folder: string) => Result): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'harrier-build-'))
+  try {
+    return action(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Enough for a compiler's complaint about every line of a large module. */
+const MESSAGE_BYTES = 64 * 1024 * 1024
+
+function run(program: string, args: readonly string[], { kernel }: CompileRequest, input = ''): void {
+  const limit = compileLimit()
+  const { status, signal, error, stderr } = spawnSync(program, args, {
+    input,
+    encoding: 'utf8',
+    timeout: limit,
+    killSignal: 'SIGKILL',
+    maxBuffer: MESSAGE_BYTES,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  if (status === 0 && error === undefined) return
+
+  const text = stderr?.trim() ?? ''
+  const cause = text === '' ? error : new Error(text, error && { cause: error })
+  const code = error !== undefined && 'code' in error ? error.code : undefined
+  if (code === 'ETIMEDOUT') {
+    throw new HarrierError(
+      'E_COMPILE',
+      `kernel '${kernel}': ${program} was stopped after ${limit / 1000} seconds; ` +
+        'set HARRIER_COMPILE_TIMEOUT to a larger number of seconds, or make the kernel smaller (a loop() instead of an unrolled for)',
+      { cause },
+    )
+  }
+  const missing = [...text.matchAll(/undefined (?:reference to|symbol:?) [`'"]?([\w.$]+)/g)].map(([, symbol]) => symbol)
+  if (missing.length > 0) {
+    throw new HarrierError(
+      'E_INTERNAL',
+      `kernel '${kernel}': the generated code calls ${[...new Set(missing)].join(', ')}, but a kernel calls nothing outside itself; ` +
+        "please report this with what k.source('ir') gives",
+      { cause },
+    )
+  }
+  const how = error?.message ?? (signal === null ? `it ended with code ${status}` : `it was ended by ${signal}`)
+  throw new HarrierError(
+    'E_COMPILE',
+    `kernel '${kernel}': ${program} refused the generated code (${how}): ${firstComplaint(text)}; ` +
+      "set HARRIER_CLANG to another clang or HARRIER_BACKEND to 'wasm', and please report this with what k.source('llvm') gives",
+    { cause },
+  )
+}
+
+const firstComplaint = (text: string) =>
+  text.split('\n').find((line) => line.includes('error')) ?? text.split('\n', 1)[0] ?? ''
