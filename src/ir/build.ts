@@ -123,6 +123,12 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
 
   const depthOf = (value: Value): number => homes.get(value)?.depth ?? 0
 
+  function deepest(values: Iterable<Value>): number {
+    let depth = 0
+    for (const value of values) depth = Math.max(depth, depthOf(value))
+    return depth
+  }
+
   /** The outermost scope, seen from the current one, in which a node may stand that uses values down to a depth. */
   function scopeFor(depth: number): Scope {
     let scope = current
@@ -131,7 +137,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
   }
 
   function place(key: string, operands: readonly Value[], make: (id: number) => Value): Value {
-    const home = scopeFor(Math.max(0, ...operands.map(depthOf)))
+    const home = scopeFor(deepest(operands))
     for (let scope: Scope | undefined = home; scope; scope = scope.parent) {
       const known = scope.values.get(key)
       if (known) return known
@@ -189,7 +195,8 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     if (operands.length !== expected.length)
       throw internal(`${op}: takes ${expected.length} operands, not ${operands.length}`)
     let shared: Type | undefined
-    for (const [k, wanted] of expected.entries()) {
+    for (let k = 0; k < expected.length; k++) {
+      const wanted = expected[k]
       const found = operands[k]!.type
       if (wanted !== 'T') {
         if (found !== wanted) throw internal(`${op}: operand ${k} is ${found}, expected ${wanted}`)
@@ -211,11 +218,12 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
       const simpler = identities[op](operands, builder, type)
       if (simpler) return simpler
     }
-    const ids = operands.map(({ id }) => id)
+    const [first, second, third] = operands
     // Operands 0 and 1 of a commutative op are ordered in the key only: the node keeps the order it was written in.
-    const [first, second, ...rest] = ids
-    const ordered = definition(op).commutative && second! < first! ? [second, first, ...rest] : ids
-    return place(`${op}:${type}(${ordered.join(',')})`, operands, (id) => ({ id, op, type, operands }))
+    const isSwapped = second !== undefined && definition(op).commutative === true && second.id < first!.id
+    const [left, right] = isSwapped ? [second, first] : [first, second]
+    const key = `${op}:${type}(${left!.id},${right?.id},${third?.id})`
+    return place(key, operands, (id) => ({ id, op, type, operands }))
   }
 
   function apply(op: PlainOp, operands: readonly Value[]): Value {
@@ -260,7 +268,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     types: readonly Type[],
   ): readonly Value[] {
     const { key, free, pure } = describeConstruct(op, operands, regions)
-    const home = pure ? scopeFor(Math.max(0, ...[...free].map(depthOf))) : current
+    const home = pure ? scopeFor(deepest(free)) : current
     if (pure) {
       for (let scope: Scope | undefined = home; scope; scope = scope.parent) {
         const known = scope.constructs.get(key)
