@@ -1,0 +1,137 @@
+// oxlint-disable oxc/approx-constant -- tables are printed as found
+// Written by tools/fit/fit.ts; do not edit. Polynomial coefficients, lowest power first, and constants of argument reduction.
+// "Error" is the largest error on the interval of the rounded polynomial, evaluated exactly, relative to the function that uses it.
+
+/** log 2: 42 + 53 bits; n·first is exact for |n| < 2^11. */
+export const ln2F64 = [0.6931471805598903, 5.497923018708371e-14] as const
+
+/** log 2: 15 + 24 bits; n·first is exact for |n| < 2^9. */
+export const ln2F32 = [0.693145751953125, 0.000001428606765330187] as const
+
+/** log 2 as two doubles and a third. */
+export const ln2Triple = [0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34] as const
+
+/** 1/log 2 and its rest. */
+export const log2E = [1.4426950408889634, 2.0355273740931033e-17] as const
+
+/** log₁₀ 2: 42 + 53 bits. */
+export const log10Of2F64 = [0.30102999566395283, 2.8363394551044964e-14] as const
+
+/** log₁₀ 2: 15 + 24 bits. */
+export const log10Of2F32 = [0.301025390625, 0.000004605039066518657] as const
+
+/** log₂ 10. */
+export const log2Of10 = 3.321928094887362 as const
+
+/** log 10 and its rest. */
+export const ln10 = [2.302585092994046, -2.1707562233822494e-16] as const
+
+/** 1/log 10 and its rest. */
+export const log10E = [0.4342944819032518, 1.098319650216765e-17] as const
+
+/** π/2 for fused reduction in f64: 53 + 33 + 53 bits; n·second is exact for |n| < 2^20. */
+export const halfPiFused = [1.5707963267948966, 6.12323399538461e-17, 3.5215598651832e-27] as const
+
+/** π/2 for unfused reduction in f64: 33 + 33 + 33 + 53 bits; products with |n| < 2^20 are exact. */
+export const halfPiPieces = [
+  1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32,
+] as const
+
+/** π/2 for fused reduction in f32: 24 + 16 + 24 bits; n·second is exact for |n| < 2^8. */
+export const halfPiFusedF32 = [1.5707963705062866, -4.3711224861908704e-8, -1.6513995574653217e-13] as const
+
+/** 2/π. */
+export const twoOverPi = 0.6366197723675814 as const
+
+/** π/2 and its rest. */
+export const halfPi = [1.5707963267948966, 6.123233995736766e-17] as const
+
+/** π/4: 50 + 53 bits; k·first is exact for k ≤ 4. */
+export const quarterPi = [0.7853981633974483, 3.061616997868383e-17] as const
+
+/** π/4: 21 + 24 bits; k·first is exact for k ≤ 4. */
+export const quarterPiF32 = [0.785398006439209, 1.5695823663008923e-7] as const
+
+/** π/2 in f32: 24 + 24 bits. */
+export const halfPiF32 = [1.5707963705062866, -4.371138828673793e-8] as const
+
+/** 2/π after the point, in words of 32 bits, most significant first. */
+export const twoOverPiWords = [
+  0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561, 0xb7246e3a,
+  0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
+  0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf,
+  0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
+  0x56033046, 0xfc7b6bab, 0xf0cfbc20, 0x9af4361d,
+] as const
+
+/** (eˣ − 1 − x)/x² on [-0.34658, 0.34658]; error 2^-58.2. */
+export const expTailF64 = [
+  0.5, 0.1666666666666668, 0.041666666666666366, 0.008333333333319417, 0.001388888888906902, 0.00019841269891382023,
+  0.000024801587205152492, 0.0000027557239149151605, 2.7556939665165697e-7, 2.511073371840578e-8, 2.1190766374425602e-9,
+] as const
+
+/** (eˣ − 1 − x)/x² on [-0.34658, 0.34658]; error 2^-28.2. */
+export const expTailF32 = [
+  0.4999999403953552, 0.1666652262210846, 0.04166822135448456, 0.008368561044335365, 0.0013825540663674474,
+] as const
+
+/** (2 atanh(√z)/√z − 2)/z on [9.094947017729282e-13, 0.02944]; error 2^-59.5. */
+export const logTailF64 = [
+  0.6666666666666734, 0.39999999999416525, 0.2857142874207301, 0.22222198598982934, 0.1818356322816745,
+  0.1531407388096844, 0.1479575449977936,
+] as const
+
+/** (2 atanh(√z)/√z − 2)/z on [9.094947017729282e-13, 0.02944]; error 2^-30.2. */
+export const logTailF32 = [0.6666677594184875, 0.39977580308914185, 0.29870927333831787] as const
+
+/** (sin(√z)/√z − 1)/z on [9.094947017729282e-13, 0.6169]; error 2^-58.0. */
+export const sinTailF64 = [
+  -0.16666666666666632, 0.008333333333322488, -0.0001984126982985556, 0.000002755731370601065, -2.5050760059095755e-8,
+  1.5896897313079658e-10,
+] as const
+
+/** (sin(√z)/√z − 1)/z on [9.094947017729282e-13, 0.6169]; error 2^-28.0. */
+export const sinTailF32 = [-0.16666655242443085, 0.008332191966474056, -0.0001951878803083673] as const
+
+/** (cos(√z) − 1 + z/2)/z² on [9.094947017729282e-13, 0.6169]; error 2^-64.2. */
+export const cosTailF64 = [
+  0.0416666666666666, -0.0013888888888874472, 0.000024801587289669277, -2.755731440018124e-7, 2.08757291442086e-9,
+  -1.135992620383606e-11,
+] as const
+
+/** (cos(√z) − 1 + z/2)/z² on [9.094947017729282e-13, 0.6169]; error 2^-33.1. */
+export const cosTailF32 = [0.04166664555668831, -0.00138873013202101, 0.000024430670237052254] as const
+
+/** (tan(√z)/√z − 1)/z on [9.094947017729282e-13, 0.154225]; error 2^-58.7. */
+export const tanTailF64 = [
+  0.3333333333333351, 0.13333333333287953, 0.053968254008566446, 0.02186948678256262, 0.008863278596940027,
+  0.0035914913367065633, 0.0014615991754911377, 0.0005589473261157619, 0.0003289887350446617,
+] as const
+
+/** (tan(√z)/√z − 1)/z on [9.094947017729282e-13, 0.154225]; error 2^-28.8. */
+export const tanTailF32 = [0.33333292603492737, 0.1333589404821396, 0.05347353592514992, 0.025566063821315765] as const
+
+/** (asin(√z)/√z − 1)/z on [9.094947017729282e-13, 0.25]; error 2^-59.8. */
+export const asinTailF64 = [
+  0.16666666666666763, 0.0749999999997013, 0.04464285717525139, 0.030381942677121618, 0.022372215849557665,
+  0.017351596583735005, 0.013981004768041608, 0.011397411523920297, 0.010788626826653531, 0.0036749148225321106,
+  0.021783758892551915, -0.0211066383323184, 0.032695657449345765,
+] as const
+
+/** (asin(√z)/√z − 1)/z on [9.094947017729282e-13, 0.25]; error 2^-27.6. */
+export const asinTailF32 = [
+  0.16666753590106964, 0.07495252043008804, 0.0454760417342186, 0.02415209449827671, 0.04221179336309433,
+] as const
+
+/** (atan(√z)/√z − 1)/z on [9.094947017729282e-13, 0.25]; error 2^-57.8. */
+export const atanTailF64 = [
+  -0.33333333333332993, 0.19999999999905665, -0.1428571427659142, 0.11111110667888706, -0.09090896437296127,
+  0.07692076738142138, -0.06663837780545391, 0.05858472582365467, -0.05122737628400648, 0.04188457198078303,
+  -0.02746485398986734, 0.010136866000721511,
+] as const
+
+/** (atan(√z)/√z − 1)/z on [9.094947017729282e-13, 0.25]; error 2^-31.8. */
+export const atanTailF32 = [
+  -0.333333283662796, 0.19999556243419647, -0.14273150265216827, 0.10948837548494339, -0.08010825514793396,
+  0.03906765952706337,
+] as const
