@@ -3,7 +3,16 @@
 // Invariants: dead nodes and dead or unchanging carries do not come back; effects keep their order; planes keep their numbers.
 import { createBuilder, type Builder } from './build.ts'
 import { copyEffect, copyValue, type Renaming } from './copy.ts'
-import { isConstruct, isEffect, type Construct, type Graph, type Plane, type Region, type Value } from './graph.ts'
+import {
+  isConstruct,
+  isEffect,
+  type Construct,
+  type Effect,
+  type Graph,
+  type Plane,
+  type Region,
+  type Value,
+} from './graph.ts'
 import { liveness } from './liveness.ts'
 import type { Type } from './types.ts'
 
@@ -14,10 +23,22 @@ export interface RebuildHooks {
   readonly type?: (type: Type) => Type
   /** What a value becomes, given its rebuilt operands; undefined: the same op again. Not asked for region parameters and results. */
   readonly value?: (value: Value, operands: readonly Value[], b: Builder) => Value | undefined
+  /** Takes an effect, given its rebuilt operands, and answers whether it dealt with it; otherwise the same effect is built again. */
+  readonly effect?: (effect: Effect, operands: readonly Value[], b: Builder) => boolean
 }
 
-export function rebuild(graph: Graph, { plane, type = (same) => same, value: hook }: RebuildHooks = {}): Graph {
-  const b = createBuilder(plane ? graph.planes.map(plane) : graph.planes)
+export function rebuild(graph: Graph, hooks: RebuildHooks = {}): Graph {
+  const b = createBuilder(hooks.plane ? graph.planes.map(hooks.plane) : graph.planes)
+  rebuildInto(b, graph, hooks)
+  return b.finishGraph()
+}
+
+/** Builds the body of a graph at the place where a builder is, say inside a loop. The planes of the graph keep their numbers. */
+export function rebuildInto(
+  b: Builder,
+  graph: Graph,
+  { type = (same) => same, value: hook, effect: takes }: Omit<RebuildHooks, 'plane'>,
+): void {
   const { isLive, liveResults } = liveness(graph)
   const renewed = new Map<Value, Value>()
   /** What each result of a construct, by its number, became. */
@@ -51,7 +72,10 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
       if (!isLive(node)) continue
       if (isConstruct(node)) renewConstruct(node)
       else if (!isEffect(node)) renew(node)
-      else copyEffect(b, node, node.operands.map(renew), renaming)
+      else {
+        const operands = node.operands.map(renew)
+        if (!takes?.(node, operands, b)) copyEffect(b, node, operands, renaming)
+      }
     }
   }
 
@@ -105,5 +129,4 @@ export function rebuild(graph: Graph, { plane, type = (same) => same, value: hoo
   }
 
   renewRegion(graph.body)
-  return b.finishGraph()
 }
