@@ -19,6 +19,7 @@ export const ERROR_CODES = {
   E_BACKEND_UNAVAILABLE: 'the backend asked for cannot run here',
   E_TOOLCHAIN: 'no usable clang was found',
   E_COMPILE: 'the compiler or linker refused the generated code',
+  E_MEMORY: 'the linear memory of the embedded backend cannot hold what was asked for, or a plane in it was freed',
   E_CACHE: 'the build cache cannot be used',
   E_ABORTED: 'a call was cancelled through its AbortSignal',
   E_INTERNAL: 'a defect of harrier itself; please report it with the text of the message',
