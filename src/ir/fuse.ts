@@ -28,7 +28,7 @@ export function fuseSteps(step: Graph): FusedSteps {
     step.body.nodes.flatMap((node) => (node.op === 'load' ? [key(node.plane, node.component)] : [])),
   )
   const state = stores.map(({ plane, component }) => ({ plane, component, type: step.planes[plane]!.type }))
-  const mask = step.body.nodes.find((node) => node.op === 'finish')!.plane
+  const mask = step.body.nodes.flatMap((node) => (node.op === 'finish' ? [node.plane] : []))[0]!
 
   const results = b.loop({
     count: b.uniform(cap),

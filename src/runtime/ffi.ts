@@ -153,6 +153,11 @@ export function writeMemory(address: Address, bytes: Uint8Array): void {
   if (bytes.length > 0) koffi.encode(address, 'uint8_t', bytes, bytes.length)
 }
 
+/** Reads NUL-terminated UTF-8 text; a null pointer is empty text. */
+export function readCString(address: Address): string {
+  return address === 0n ? '' : koffi.decode.string(address)
+}
+
 /** Allocates native memory that is never freed: for the few tables that C code may keep a pointer to until the process ends. */
 export function allocateForever(length: number): Address {
   return koffi.alloc('uint8_t', length)

@@ -35,19 +35,21 @@ let loaded: { readonly name: string | undefined } | undefined
 
 /**
  * Loads the runtime at the first call of the process (of each worker, where it is the same one again).
- * @param compiler real path of the compiler, beside which a runtime is looked for as well
+ * @param compiler gives the real path of the compiler, beside which a runtime is looked for when the system's loader has none
  * @returns the name or path that it was loaded by, or undefined when this machine has none and parallel calls run on one thread
  */
-export function loadOpenMp(compiler: string | undefined): string | undefined {
+export function loadOpenMp(compiler: () => string | undefined): string | undefined {
   if (loaded !== undefined) return loaded.name
   waitPassively()
-  const name = [...NAMES, ...besideCompiler(compiler)].find((candidate) => {
-    try {
-      return openLibrary(candidate, 'global').symbol('GOMP_parallel') !== undefined
-    } catch {
-      return false
-    }
-  })
+  const name = NAMES.find(isRuntime) ?? besideCompiler(compiler()).find(isRuntime)
   loaded = { name }
   return name
+}
+
+function isRuntime(name: string): boolean {
+  try {
+    return openLibrary(name, 'global').symbol('GOMP_parallel') !== undefined
+  } catch {
+    return false
+  }
 }

@@ -32,7 +32,7 @@ export interface Session {
 }
 
 /** Fills a launch with the planes and numbers of a call. */
-function fill(launch: Launch, { planes, uniforms }: BoundCall): void {
+export function fill(launch: Launch, { planes, uniforms }: BoundCall): void {
   for (const { slot, array, pitch, length } of planes) launch.bind(slot.plane, array, pitch, length)
   for (const { slot, value } of uniforms) launch.set(slot.plane, value)
 }
