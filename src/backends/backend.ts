@@ -9,6 +9,9 @@ export type BackendName = 'host' | 'wasm' | 'reference'
 /** Arrays that planes bind: f64, f32, i32, and one byte a condition. */
 export type PlaneArray = Float64Array | Float32Array | Int32Array | Uint8Array
 
+/** Types that planes have; the others exist inside kernels only. */
+export type PlaneType = Exclude<Type, 'u32' | 'i64'>
+
 export interface BuildOptions {
   /** Name for messages, logs and symbols; not part of the cache key. */
   readonly name: string
@@ -64,7 +67,7 @@ export interface Backend {
   /** Whether it can run here, and with what; or why not and what to do. Cached; never throws. */
   availability(): Availability
   /** Makes an output plane, filled with zeros, where this backend reaches it best. */
-  allocate(type: Type, length: number): PlaneArray
+  allocate(type: PlaneType, length: number): PlaneArray
   /** Builds a graph whose floats are of their final type: lowers, emits and compiles it, or finds it in the cache. */
   build(graph: Graph, options: BuildOptions): Executable
   /** Forms of `source` that this backend prints. */

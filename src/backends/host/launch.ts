@@ -1,0 +1,159 @@
+// One call of a compiled kernel: binds arrays by address into an argument block, then enters the code.
+// Invariants: an array is held in a field of the launch from binding until it is replaced or released, and that field is used after
+// the native call, as a local variable would not keep it alive; an address is never used after its array was detached or resized.
+import type { Plane } from '../../ir/graph.ts'
+import { HarrierError } from '../../errors.ts'
+import type { Launch, LaunchRange, PlaneArray } from '../backend.ts'
+import { argumentLayout, SAMPLE_COUNT_SLOT, SCRATCH_SLOT } from '../llvm/arguments.ts'
+import type { ScratchPlan } from '../llvm/interface.ts'
+import { createArgumentBlock, type ArgumentBlock } from './argumentBlock.ts'
+import { whenFree } from './asyncLimit.ts'
+import { outOfRange } from '../outOfRange.ts'
+import { NO_SCRATCH, readReport, scratchFor, type Scratch } from './scratch.ts'
+import type { Entries, Machine } from './machine.ts'
+import type { ThreadRule } from './threadRule.ts'
+
+/** A kernel in memory, shared by all its launches. */
+export interface LoadedKernel {
+  readonly name: string
+  readonly planes: readonly Plane[]
+  readonly entries: Entries
+  readonly scratch: ScratchPlan
+  /** Whether the code reports accesses outside tables and accumulators. */
+  readonly check: boolean
+  readonly rule: ThreadRule
+}
+
+/** More threads than this per processor only cost memory, and the OpenMP runtime ends the process when it cannot create one. */
+const MOST_THREADS = 256
+
+/** What native code may reach during a call. */
+interface Reachable {
+  /** By plane number; uniforms have none. */
+  readonly arrays: (PlaneArray | undefined)[]
+  /** Samples or entries that each array was bound with. */
+  readonly lengths: number[]
+  readonly block: ArgumentBlock
+  scratch: Scratch
+}
+
+/** The calls that native code is in. Nothing else is sure to hold their arrays: not a local variable, not a pending promise. */
+const underWay = new Set<Reachable>()
+
+export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
+  const { planes, entries, rule } = kernel
+  const layout = argumentLayout(planes)
+  const arrayPlanes = planes.flatMap(({ role }, number) => (role === 'uniform' ? [] : [number]))
+  /** Elements of each array when it was bound. */
+  const sizes = planes.map(() => 0)
+  const bound: Reachable = {
+    arrays: planes.map(() => undefined),
+    lengths: planes.map(() => 0),
+    block: createArgumentBlock(layout.slotCount, machine),
+    scratch: NO_SCRATCH,
+  }
+
+  /** Refuses arrays that are missing, or whose memory is no longer where it was when they were bound. */
+  function checkArrays(): void {
+    for (let k = 0; k < arrayPlanes.length; k++) {
+      const plane = arrayPlanes[k]!
+      const array = bound.arrays[plane]
+      if (array === undefined || array.length !== sizes[plane]) throw unusableArray(kernel, planes[plane]!, array)
+    }
+  }
+
+  function threadsFor({ begin, end, threads }: LaunchRange): number {
+    if (threads === 1) return 1
+    const { runtime, threads: available } = machine.parallel()
+    return runtime === undefined ? 1 : Math.min(threads ?? rule.choose(end - begin, available), MOST_THREADS)
+  }
+
+  /** Writes what differs between two launches of the same arrays. */
+  function prepare(reachable: Reachable, range: LaunchRange, threads: number): void {
+    reachable.scratch = scratchFor(kernel.scratch, range, threads, machine, reachable.scratch)
+    reachable.block.setWhole(SAMPLE_COUNT_SLOT, range.sampleCount)
+    reachable.block.setAddress(SCRATCH_SLOT, reachable.scratch.address)
+  }
+
+  function refuseReported({ lengths, scratch }: Reachable): void {
+    const report = readReport(scratch)
+    if (report === undefined) return
+    throw outOfRange(kernel.name, { ...report, plane: planes[report.plane]!, length: lengths[report.plane]! })
+  }
+
+  return {
+    bind(plane, array, pitch, length) {
+      const slot = layout.slots[plane]!
+      bound.arrays[plane] = array
+      bound.lengths[plane] = length
+      sizes[plane] = array.length
+      bound.block.setAddress(slot, machine.addressOf(array))
+      bound.block.setWhole(slot + 1, pitch)
+      bound.block.setWhole(slot + 2, length)
+    },
+
+    set(plane, value) {
+      bound.block.setUniform(layout.slots[plane]!, planes[plane]!.type, value)
+    },
+
+    run(range) {
+      checkArrays()
+      const { begin, end } = range
+      const { address } = bound.block
+      const threads = threadsFor(range)
+      prepare(bound, range, threads)
+      underWay.add(bound)
+      try {
+        if (threads > 1) entries.runParallel(address, begin, end, threads)
+        else if (range.threads === undefined && rule.wantsTiming(end - begin)) {
+          const start = performance.now()
+          entries.run(address, begin, end)
+          rule.record(end - begin, performance.now() - start)
+        } else entries.run(address, begin, end)
+      } finally {
+        underWay.delete(bound)
+      }
+      if (kernel.check) refuseReported(bound)
+    },
+
+    async runAsync(range) {
+      checkArrays()
+      const { begin, end } = range
+      const threads = threadsFor(range)
+      // A block of its own, so that this launch can be bound anew while the call is under way.
+      const own: Reachable = {
+        arrays: [...bound.arrays],
+        lengths: [...bound.lengths],
+        block: createArgumentBlock(layout.slotCount, machine, bound.block),
+        scratch: NO_SCRATCH,
+      }
+      prepare(own, range, threads)
+      underWay.add(own)
+      try {
+        await whenFree(async () => {
+          if (threads > 1) return entries.runParallelAsync(own.block.address, begin, end, threads)
+          const start = performance.now()
+          await entries.runAsync(own.block.address, begin, end)
+          if (range.threads === undefined) rule.record(end - begin, performance.now() - start)
+        })
+      } finally {
+        underWay.delete(own)
+      }
+      if (kernel.check) refuseReported(own)
+    },
+
+    release() {
+      bound.arrays.fill(undefined)
+    },
+  }
+}
+
+function unusableArray({ name }: LoadedKernel, plane: Plane, array: PlaneArray | undefined): HarrierError {
+  if (array === undefined) {
+    return new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to '${plane.name}'`)
+  }
+  return new HarrierError(
+    'E_BINDING',
+    `kernel '${name}': the array of '${plane.name}' was detached, or its buffer resized, after it was bound; bind the array anew`,
+  )
+}
