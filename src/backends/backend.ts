@@ -2,15 +2,11 @@
 // Invariants: a backend binds the caller's memory in place and never keeps it beyond a launch object; an executable may be launched
 // any number of times, from several launch objects; whatever a backend runs agrees bit for bit with src/ir/interpret.ts.
 import type { Graph } from '../ir/graph.ts'
-import type { Type } from '../ir/types.ts'
+import type { PlaneArray, PlaneType } from '../ir/types.ts'
+
+export type { PlaneArray, PlaneType } from '../ir/types.ts'
 
 export type BackendName = 'host' | 'wasm' | 'reference'
-
-/** Arrays that planes bind: f64, f32, i32, and one byte a condition. */
-export type PlaneArray = Float64Array | Float32Array | Int32Array | Uint8Array
-
-/** Types that planes have; the others exist inside kernels only. */
-export type PlaneType = Exclude<Type, 'u32' | 'i64'>
 
 export interface BuildOptions {
   /** Name for messages, logs and symbols; not part of the cache key. */

@@ -19,6 +19,12 @@ export type TypeClass = keyof typeof TYPE_CLASSES
 
 export const TYPES = TYPE_CLASSES.any
 
+/** Types that planes have; the others exist inside kernels only. */
+export type PlaneType = Exclude<Type, 'u32' | 'i64'>
+
+/** Arrays that hold a plane: f64, f32, i32, and one byte a condition. */
+export type PlaneArray = Float64Array | Float32Array | Int32Array | Uint8Array
+
 /** Bytes that one value of a type takes in a plane; a condition is stored as one byte, 0 or 1. */
 export const BYTES: Record<Type, number> = { f64: 8, f32: 4, i32: 4, u32: 4, i64: 8, bool: 1 }
 

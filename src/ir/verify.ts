@@ -2,8 +2,9 @@
 // that it is about, as one defect often shows in several places.
 //
 // Invariants
-//  1. Planes have distinct names that are identifiers, and a whole number of components, at least 1; a uniform and a mask have one;
-//     a mask holds conditions; a reduction, and nothing else, has a fold, all and any over conditions, the others over numbers.
+//  1. Planes have distinct names that are identifiers, a type of f64, f32, i32 and bool, and a whole number of components, at least 1;
+//     a uniform and a mask have one; a mask holds conditions, an accumulator numbers; a reduction, and nothing else, has a fold, all
+//     and any over conditions, the others over numbers.
 //  2. Tapes have a whole number of slots.
 //  3. An access names a plane that exists, of the role that its op needs, and a component of it; a tape access a tape that exists.
 //  4. Operands are as many and of the types that the op table says; a value has the type that the op gives; what is written has the
@@ -52,6 +53,8 @@ function checkPlane(plane: Plane, report: Report): void {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) report('its name is no identifier')
   if (!Number.isInteger(components) || components < 1) report(`it has ${components} components, expected at least 1`)
   if ((role === 'uniform' || role === 'mask') && components !== 1) report(`a ${role} has one component`)
+  if (type === 'u32' || type === 'i64') report(`no plane holds ${type}`)
+  if (role === 'accumulator' && type === 'bool') report('an accumulator holds numbers, not bool')
   if (role === 'mask' && type !== 'bool') report(`a mask is bool, not ${type}`)
   if ((reduce !== undefined) !== (role === 'reduction')) report('a reduction, and nothing else, has a fold')
   if (reduce !== undefined && (type === 'bool') !== (reduce === 'all' || reduce === 'any')) {
