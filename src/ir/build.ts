@@ -58,6 +58,8 @@ export interface Builder extends PlainMethods {
   load(plane: number, component: number): Value
   uniform(plane: number): Value
   gather(plane: number, component: number, index: Value): Value
+  /** Number of entries of a table. */
+  entryCount(plane: number): Value
   sampleIndex(): Value
   sampleCount(): Value
   /** Uniform random number in [0, 1) of a float type. */
@@ -343,6 +345,10 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
         plane,
         component,
       }))
+    },
+    entryCount(plane) {
+      requirePlane('entryCount', plane, 0)
+      return placeLeaf(`entryCount:${plane}`, (id) => ({ id, op: 'entryCount', type: 'i32', operands: [], plane }))
     },
     sampleIndex: () => placeLeaf('sampleIndex', (id) => ({ id, op: 'sampleIndex', type: 'i32', operands: [] })),
     sampleCount: () => placeLeaf('sampleCount', (id) => ({ id, op: 'sampleCount', type: 'i32', operands: [] })),

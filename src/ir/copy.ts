@@ -30,6 +30,8 @@ export function copyValue(
       return b.uniform(plane(value.plane))
     case 'gather':
       return b.gather(plane(value.plane), value.component, operands[0]!)
+    case 'entryCount':
+      return b.entryCount(plane(value.plane))
     case 'sampleIndex':
       return b.sampleIndex()
     case 'sampleCount':

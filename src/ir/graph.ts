@@ -42,6 +42,7 @@ export const ROLE_OF = {
   load: 'sample',
   uniform: 'uniform',
   gather: 'table',
+  entryCount: 'table',
   store: 'sample',
   scatterAdd: 'accumulator',
   contribute: 'reduction',
@@ -77,8 +78,9 @@ export interface RecallValue extends BaseValue {
   readonly op: 'recall'
   readonly tape: number
 }
+/** What a plane gives that needs no component. */
 export interface UniformValue extends BaseValue {
-  readonly op: 'uniform'
+  readonly op: 'uniform' | 'entryCount'
   readonly plane: number
 }
 export interface ResultValue extends BaseValue {
@@ -174,7 +176,7 @@ export function accesses(graph: Graph): { readonly read: ReadonlySet<number>; re
     if (isPlaneEffect(node)) {
       written.add(node.plane)
       if (node.op !== 'store') read.add(node.plane)
-    } else if (node.op === 'load' || node.op === 'gather' || node.op === 'uniform') read.add(node.plane)
+    } else if ('plane' in node) read.add(node.plane)
   }
   return { read, written }
 }

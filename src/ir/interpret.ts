@@ -84,6 +84,7 @@ interface LeafNodes {
   uniform: UniformValue
   sampleIndex: OtherLeaf
   sampleCount: OtherLeaf
+  entryCount: UniformValue
   parameter: OtherLeaf
   result: ResultValue
   gather: GatherValue
@@ -199,6 +200,14 @@ export function compile(graph: Graph, { sampleStrides = [], onOutside }: Interpr
       const slot = slotOf(node)
       atLaunch.push((_, { sampleCount }) => {
         registers[slot] = sampleCount
+      })
+      return nothing
+    },
+    entryCount(node) {
+      const slot = slotOf(node)
+      const cursor = cursorOf(node.plane, 0)
+      atLaunch.push(() => {
+        registers[slot] = cursor.length
       })
       return nothing
     },

@@ -63,6 +63,7 @@ export const OPS = {
     meaning:
       'Component of a table at an index; outside 0 … length − 1 it gives NaN, 0 for integers, false for conditions.',
   },
+  entryCount: { ...leaf('Number of entries of a table.'), result: 'i32' },
   recall: {
     kind: 'value',
     form: 'leaf',

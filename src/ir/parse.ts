@@ -217,6 +217,7 @@ export function parse(text: string): Graph {
       case 'load':
         return { id, op, type: of, operands: [], ...access() }
       case 'uniform':
+      case 'entryCount':
         return { id, op, type: of, operands: [], plane: access().plane }
       case 'gather':
         return { id, op, type: of, ...access(), operands: moreOperands() }

@@ -77,6 +77,7 @@ function checkResultType(value: Value, { planes, tapes }: Graph, report: Report)
       return expectType(tapes[value.tape]?.type)
     case 'sampleIndex':
     case 'sampleCount':
+    case 'entryCount':
       return expectType('i32')
     case 'random':
       if (!isFloat(value.type)) report(`gives a float, not ${value.type}`)
