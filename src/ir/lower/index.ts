@@ -11,17 +11,18 @@ export type { Lowering, LoweringTarget } from './kit.ts'
 /** In f32 without FMA the f64 form, rounded once: Wasm and old processors have f64 anyway, and the bound is met at once. */
 const widened =
   (lowering: Lowering): Lowering =>
-  (b, operands, target) =>
+  (b, operands, target, type) =>
     operands[0]!.type === 'f32' && !target.fma
       ? b.convert(
           lowering(
             b,
             operands.map((operand) => b.convert(operand, 'f64')),
             target,
+            'f64',
           ),
           'f32',
         )
-      : lowering(b, operands, target)
+      : lowering(b, operands, target, type)
 
 /** The lowering of each derived op. */
 export const lowerings: Partial<Record<DerivedOp, Lowering>> = {

@@ -12,8 +12,11 @@ export interface LoweringTarget {
   readonly fma: boolean
 }
 
-/** Builds the value of a derived op from basic ops. The type of the operands says in which float type. */
-export type Lowering = (b: Builder, operands: readonly Value[], target: LoweringTarget) => Value
+/**
+ * Builds the value of a derived op from basic ops, or from other derived ops, which are lowered in turn.
+ * @param type the type of the value, for ops whose operands do not say it
+ */
+export type Lowering = (b: Builder, operands: readonly Value[], target: LoweringTarget, type: Type) => Value
 
 /** An unevaluated sum; `low` is small against `high`. */
 export interface Pair {
