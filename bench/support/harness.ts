@@ -79,8 +79,10 @@ function repeatsFor(run: () => void): number {
 }
 
 function compare(cell: Cell): void {
-  const [reference, ...others] = cell.arms.filter(({ answer, measured }) => answer && !measured)
+  const answering = cell.arms.filter(({ answer }) => answer)
+  const reference = answering.find(({ measured }) => !measured)
   if (!reference) return
+  const others = answering.filter((arm) => arm !== reference)
   reference.run()
   const expected = Float64Array.from(reference.answer!())
   for (const arm of others) {

@@ -17,7 +17,7 @@ export interface CModule {
   function(
     name: string,
     ...parameters: readonly NativeParameter[]
-  ): (...values: readonly (ArrayBufferView | number)[]) => void
+  ): (...values: readonly (NodeJS.TypedArray | number)[]) => void
 }
 
 /** Compiles C source to a shared library and opens it. */

@@ -11,6 +11,14 @@ import type { Compiler, Toolchain } from './toolchain.ts'
 /** full: as usual; light: no optimisation while instructions are chosen, which for very large kernels takes minutes. */
 export type CodegenLevel = 'full' | 'light'
 
+/** The programs that a module goes through. */
+export interface Tools {
+  readonly compiler: Compiler
+  readonly linker: Toolchain['linker']
+  /** Milliseconds that one program may take. */
+  readonly limit: number
+}
+
 export interface CompileRequest {
   /** Names of the kernels in the module, for messages. */
   readonly kernel: string
@@ -28,6 +36,13 @@ export function compilerFlags(level: CodegenLevel): string[] {
 /** nodelete: the OpenMP runtime's threads outlive a call, and unloading the code under them crashes the process. */
 export const LINKER_FLAGS = ['-shared', '-z', 'nodelete', '-z', 'defs', '--build-id=none']
 
+/** Where there is no linker to run directly, the compiler runs one, with what its system needs. */
+const COMPILER_LINK_FLAGS = [
+  '-shared',
+  '-nostdlib',
+  ...(process.platform === 'linux' ? ['-Wl,-z,nodelete,-z,defs'] : []),
+]
+
 const DEFAULT_LIMIT_SECONDS = 120
 
 /** Milliseconds that a compiler may take: HARRIER_COMPILE_TIMEOUT, in seconds. */
@@ -39,28 +54,29 @@ export function compileLimit(environment: NodeJS.ProcessEnv = process.env): numb
 }
 
 /** Compiles a module of LLVM IR and links it into a shared object. @throws E_COMPILE, E_INTERNAL */
-export function compileShared(toolchain: Toolchain, compiler: Compiler, request: CompileRequest): Uint8Array {
+export function compileShared(tools: Tools, request: CompileRequest): Uint8Array {
   return inPrivateFolder((folder) => {
     const [object, shared] = [join(folder, 'kernel.o'), join(folder, 'kernel.so')]
-    compile(compiler, request, ['-c', '-o', object])
-    const { linker } = toolchain
-    if (linker === undefined) run(compiler.path, ['-shared', '-nostdlib', '-o', shared, object], request)
-    else run(linker.path, [...LINKER_FLAGS, '-o', shared, object], request)
+    compile(tools, request, ['-c', '-o', object])
+    const { compiler, linker } = tools
+    const [program, flags] = linker === undefined ? [compiler.path, COMPILER_LINK_FLAGS] : [linker.path, LINKER_FLAGS]
+    run(tools, request, program, [...flags, '-o', shared, object])
     return readFileSync(shared)
   })
 }
 
 /** The assembly that a module of LLVM IR compiles to, for people. @throws E_COMPILE */
-export function compileAssembly(compiler: Compiler, request: CompileRequest): string {
+export function compileAssembly(tools: Tools, request: CompileRequest): string {
   return inPrivateFolder((folder) => {
     const assembly = join(folder, 'kernel.s')
-    compile(compiler, request, ['-S', '-o', assembly])
+    compile(tools, request, ['-S', '-o', assembly])
     return readFileSync(assembly, 'utf8')
   })
 }
 
-function compile(compiler: Compiler, request: CompileRequest, output: readonly string[]): void {
-  run(compiler.path, [...compilerFlags(request.codegenLevel), ...output, '-'], request, request.llvm)
+function compile(tools: Tools, request: CompileRequest, output: readonly string[]): void {
+  const args = [...compilerFlags(request.codegenLevel), ...output, '-']
+  run(tools, request, tools.compiler.path, args, request.llvm)
 }
 
 function inPrivateFolder<Result>(action: (folder: string) => Result): Result {
@@ -75,8 +91,13 @@ function inPrivateFolder<Result>(action: (folder: string) => Result): Result {
 /** Enough for a compiler's complaint about every line of a large module. */
 const MESSAGE_BYTES = 64 * 1024 * 1024
 
-function run(program: string, args: readonly string[], { kernel }: CompileRequest, input = ''): void {
-  const limit = compileLimit()
+function run(
+  { limit }: Tools,
+  { kernel }: CompileRequest,
+  program: string,
+  args: readonly string[],
+  input: string = '',
+): void {
   const { status, signal, error, stderr } = spawnSync(program, args, {
     input,
     encoding: 'utf8',

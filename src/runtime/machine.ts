@@ -40,6 +40,8 @@ export function createMachine({ clang, environment = process.env }: MachineOptio
     return found.compiler
   }
 
+  const tools = () => ({ compiler: compiler(), linker: toolchain().linker, limit: compileLimit(environment) })
+
   return {
     toolchain,
 
@@ -63,10 +65,10 @@ export function createMachine({ clang, environment = process.env }: MachineOptio
 
     compile(request) {
       reportLight(request)
-      return compileShared(toolchain(), compiler(), request)
+      return compileShared(tools(), request)
     },
 
-    assemble: (request) => compileAssembly(compiler(), request),
+    assemble: (request) => compileAssembly(tools(), request),
 
     load(path, symbol) {
       // First, as the reference of a kernel to GOMP_parallel is bound when the kernel is loaded.
