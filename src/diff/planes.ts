@@ -1,0 +1,185 @@
+// The planes of a derivative: which planes of the primal it takes over, what it adds to them, and what they are called.
+// Invariants: a derivative takes every input of its primal, in order; what it adds is keyed by name, bar_<name> for adjoints and
+// dot_<name> for tangents; no two planes of a derivative have one name.
+import { HarrierError } from '../errors.ts'
+import type { Builder } from '../ir/build.ts'
+import { accesses, type Graph, type Plane, type Value } from '../ir/graph.ts'
+import { isFloat } from '../ir/types.ts'
+
+export const ADJOINT_PREFIX = 'bar_'
+export const TANGENT_PREFIX = 'dot_'
+
+export interface DerivativeOptions {
+  /** Name of the primal; for messages. */
+  readonly of?: string
+  /** Names of float inputs to differentiate by; absent: all. */
+  readonly wrt?: readonly string[]
+  /** Names of planes that are inputs as well as outputs, whether the graph reads them or not; absent: those it both reads and writes. */
+  readonly mutables?: readonly string[]
+}
+
+/** What a plane of a derivative is for. */
+export type Purpose =
+  /** An input of the primal. */
+  | 'primal'
+  /** Number of the sample whose contribution a `max` or `min` reduction took. */
+  | 'winner'
+  /** Adjoint of an output of the primal: an input of the reverse kernel. */
+  | 'seed'
+  /** Adjoint of an input: an output of the reverse kernel. */
+  | 'adjoint'
+  /** Tangent of an input: an input of the forward kernel. */
+  | 'tangent'
+  /** Tangent of an output: an output of the forward kernel. */
+  | 'outputTangent'
+
+export interface DerivedPlane {
+  readonly purpose: Purpose
+  /** Number of the plane of the primal that it belongs to. */
+  readonly of: number
+}
+
+export interface Derivative {
+  readonly graph: Graph
+  /** One entry for each plane of the graph. */
+  readonly planes: readonly DerivedPlane[]
+}
+
+/** One plane of the primal, as a derivative sees it. */
+export interface PrimalPlane extends Plane {
+  readonly number: number
+  readonly isInput: boolean
+  readonly isOutput: boolean
+  /** What its value after the launch is called. */
+  readonly outputName: string
+}
+
+export function primalPlanes(graph: Graph, mutables?: readonly string[]): readonly PrimalPlane[] {
+  const { read, written } = accesses(graph)
+  return graph.planes.map((plane, number) => {
+    const { name, role } = plane
+    const isShared = role === 'accumulator' || role === 'reduction'
+    const isWritten = isShared || (role === 'sample' && written.has(number))
+    const isMutable = isWritten && !isShared && (mutables ? mutables.includes(name) : read.has(number))
+    return {
+      ...plane,
+      number,
+      isInput: !isWritten || isMutable,
+      isOutput: isWritten,
+      outputName: isMutable ? `${name}_out` : name,
+    }
+  })
+}
+
+/** The inputs to differentiate by; throws E_DERIVATIVE where `wrt` names anything else. */
+export function chooseInputs(
+  mode: 'vjp' | 'jvp',
+  planes: readonly PrimalPlane[],
+  { of = 'kernel', wrt }: DerivativeOptions,
+): readonly PrimalPlane[] {
+  const candidates = planes.filter(({ isInput, type }) => isInput && isFloat(type))
+  if (!wrt) return candidates
+  const problems = wrt.flatMap((name) => {
+    if (candidates.some((plane) => plane.name === name)) return []
+    const found = planes.find((plane) => plane.name === name)
+    if (!found) return [`'${name}' is no parameter`]
+    return found.isInput ? [`'${name}' holds ${found.type}, not floats`] : [`'${name}' is no input`]
+  })
+  if (problems.length > 0) {
+    const names = candidates.map(({ name }) => name).join(', ') || 'none'
+    throw new HarrierError(
+      'E_DERIVATIVE',
+      `${mode} of kernel '${of}': wrt: ${problems.join(', ')}; the float inputs are: ${names}`,
+    )
+  }
+  return candidates.filter(({ name }) => wrt.includes(name))
+}
+
+/** The outputs that have an adjoint or a tangent; throws E_DERIVATIVE for a reduction that has neither. */
+export function differentiableOutputs(
+  mode: 'vjp' | 'jvp',
+  planes: readonly PrimalPlane[],
+  { of = 'kernel' }: DerivativeOptions,
+): readonly PrimalPlane[] {
+  const refused = planes.filter(
+    ({ role, reduce, type }) =>
+      role === 'reduction' && (reduce === 'prod' || (mode === 'vjp' && !isFloat(type) && reduce !== 'sum')),
+  )
+  if (refused.length > 0) {
+    const names = refused.map(({ name, reduce }) => `'${name}' is a Reduce('${reduce}')`).join(', ')
+    throw new HarrierError(
+      'E_DERIVATIVE',
+      `${mode} of kernel '${of}': ${names}; a derivative exists for the reductions sum, max and min: ` +
+        `return the contributions as a plane and reduce them outside${refused.some(({ reduce }) => reduce === 'prod') ? ', or write a product as exp of a sum of logarithms' : ''}`,
+    )
+  }
+  return planes.filter(({ isOutput, type }) => isOutput && isFloat(type))
+}
+
+/** Declares the planes of a derivative. */
+export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { of = 'kernel' }: DerivativeOptions) {
+  const derived: DerivedPlane[] = []
+  const primalNumbers = new Map<number, number>()
+
+  function declare(purpose: Purpose, { number }: PrimalPlane, plane: Plane): number {
+    const clash = b.planes.find(({ name }) => name === plane.name)
+    if (clash) {
+      throw new HarrierError(
+        'E_DERIVATIVE',
+        `${mode} of kernel '${of}': it would have two planes named '${plane.name}'; rename one of the parameters or outputs of '${of}'`,
+      )
+    }
+    derived.push({ purpose, of: number })
+    return b.plane(plane)
+  }
+
+  return {
+    planes: derived as readonly DerivedPlane[],
+    declare,
+    /** Takes over an input of the primal; a finished mask becomes a plain plane of conditions, as a derivative finishes nothing. */
+    declarePrimal(plane: PrimalPlane) {
+      const { name, role, type, components } = plane
+      const kept: Plane = { name, role: role === 'mask' ? 'sample' : role, type, components }
+      primalNumbers.set(plane.number, declare('primal', plane, kept))
+    },
+    /** The number in the derivative of an input of the primal. */
+    primalNumber: (number: number): number => primalNumbers.get(number)!,
+  }
+}
+
+/** Reads component `component` of a plane that holds one entry for all samples: a uniform, or a table of one entry where it is wide. */
+export const readShared = (b: Builder, plane: number, component: number): Value =>
+  b.planes[plane]!.role === 'uniform' ? b.uniform(plane) : b.gather(plane, component, b.zero('i32'))
+
+/** A plane with one entry of some components for all samples. */
+export const sharedPlane = (name: string, type: Plane['type'], components: number): Plane => ({
+  name,
+  role: components === 1 ? 'uniform' : 'table',
+  type,
+  components,
+})
+
+/** Declares what says which sample won each `max` and `min` reduction. */
+export function declareWinners(
+  outputs: readonly PrimalPlane[],
+  declare: (purpose: Purpose, plane: PrimalPlane, declared: Plane) => number,
+): ReadonlyMap<number, number> {
+  const selecting = outputs.filter(({ reduce }) => reduce === 'max' || reduce === 'min')
+  return new Map(
+    selecting.map((plane) => [
+      plane.number,
+      declare('winner', plane, sharedPlane(`${plane.name}_at`, 'i32', plane.components)),
+    ]),
+  )
+}
+
+/** What a table holds at an index, and 0 outside, where reads and scatters have no derivative. */
+export function gatherOrZero(b: Builder, plane: number, component: number, index: Value): Value {
+  const isInside = b.and(b.ge(index, b.zero('i32')), b.lt(index, b.entryCount(plane)))
+  const found = b.gather(plane, component, index)
+  return b.select(isInside, found, b.zero(found.type))
+}
+
+/** Whether this sample is the one whose contribution a `max` or `min` reduction took. */
+export const hasWon = (b: Builder, winner: number, component: number): Value =>
+  b.eq(b.sampleIndex(), readShared(b, winner, component))
