@@ -1,0 +1,11 @@
+// Pages that scripts print from the code are current.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { errorsPage } from '../../tools/print-errors.ts'
+
+const page = (name: string) => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8')
+
+test('docs/errors.md is what tools/print-errors.ts prints', () => {
+  expect(page('errors.md')).toBe(errorsPage())
+})
