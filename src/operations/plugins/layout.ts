@@ -70,31 +70,34 @@ const CODECS: { readonly [Type in FieldType]: FieldCodec<FieldValues[Type]> } = 
 
 export type Fields = { readonly [name: string]: FieldType }
 
-interface PlacedField {
+interface Member {
+  readonly name: string
   readonly type: FieldType
   readonly offset: number
 }
 
 export interface StructLayout<Members extends Fields = Fields> {
   readonly size: number
-  readonly fields: { readonly [Name in keyof Members]: { readonly type: Members[Name]; readonly offset: number } }
+  /** In order. */
+  readonly members: readonly Member[]
+  /** The type of each member by its name, for the compiler. */
+  readonly types: Members
 }
 
 export type StructValue<Members extends Fields> = { readonly [Name in keyof Members]: FieldValues[Members[Name]] }
 
 /** Lays out a struct whose members are given in order. */
-export function structLayout<const Members extends Fields>(members: Members): StructLayout<Members> {
+export function structLayout<const Members extends Fields>(types: Members): StructLayout<Members> {
   let end = 0
   let alignment = 1
-  const fields = Object.entries(members).map(([name, type]) => {
+  const members = Object.entries(types).map(([name, type]) => {
     const codec = CODECS[type]
     const offset = roundUp(end, codec.alignment)
     end = offset + codec.size
     alignment = Math.max(alignment, codec.alignment)
-    return [name, { type, offset }] as const
+    return { name, type, offset }
   })
-  // Object.fromEntries forgets which name has which type.
-  return { size: roundUp(end, alignment), fields: Object.fromEntries(fields) as StructLayout<Members>['fields'] }
+  return { size: roundUp(end, alignment), members, types }
 }
 
 export function readStruct<Members extends Fields>(
@@ -102,9 +105,8 @@ export function readStruct<Members extends Fields>(
   bytes: DataView,
   at = 0,
 ): StructValue<Members> {
-  const values = Object.entries<PlacedField>(layout.fields).map(
-    ([name, { type, offset }]) => [name, CODECS[type].read(bytes, at + offset)] as const,
-  )
+  const values = layout.members.map(({ name, type, offset }) => [name, CODECS[type].read(bytes, at + offset)] as const)
+  // Object.fromEntries forgets which name has a value of which type.
   return Object.fromEntries(values) as StructValue<Members>
 }
 
@@ -115,8 +117,7 @@ export function writeStruct<Members extends Fields>(
   at: number,
   values: Partial<StructValue<Members>>,
 ): void {
-  for (const [name, { type, offset }] of Object.entries<PlacedField>(layout.fields))
-    writeField(type, bytes, at + offset, values[name])
+  for (const { name, type, offset } of layout.members) writeField(type, bytes, at + offset, values[name])
 }
 
 function writeField<Type extends FieldType>(
