@@ -1,9 +1,8 @@
 // Great-circle distance and initial bearing of every flight route of 2008 between 305 US airports, as one kernel over 5,366 routes
 // (data: airports.csv and flights-airport.csv of the package vega-datasets), checked against a plain JS loop.
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { asin, atan2, cos, kernel, Scalar, sin, sqrt, where } from '../src/index.ts'
+import { readCsv } from './support/csv.ts'
+import { milliseconds } from './support/time.ts'
 
 const EARTH_RADIUS_KM = 6371.0088
 const DEGREE = Math.PI / 180
@@ -29,21 +28,6 @@ const route = kernel(
     }
   },
 )
-
-const dataFolder = join(dirname(createRequire(import.meta.url).resolve('vega-datasets/package.json')), 'data')
-
-/** Rows of a CSV file as objects; commas inside quotes do not separate. */
-function readCsv(file: string): readonly Readonly<Record<string, string>>[] {
-  const [head = [], ...rows] = readFileSync(join(dataFolder, file), 'utf8')
-    .trim()
-    .split(/\r?\n/)
-    .map((line) =>
-      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
-        ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',
-      ),
-    )
-  return rows.map((cells) => Object.fromEntries(head.map((name, k) => [name, cells[k] ?? ''])))
-}
 
 const airports = new Map(readCsv('airports.csv').map((airport) => [airport['iata']!, airport]))
 const routes = readCsv('flights-airport.csv').flatMap(({ origin, destination, count }) => {
@@ -77,11 +61,7 @@ function plainRoutes(): { distance: Float64Array; bearing: Float64Array } {
   return { distance, bearing }
 }
 
-/** Shortest of 20 runs, in milliseconds. */
-function milliseconds(work: () => unknown): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let repeat = 0; repeat < 20; repeat++) {
-    const begin = performance.now()
+const begin = performance.now()
     work()
     best = Math.min(best, performance.now() - begin)
   }
