@@ -13,7 +13,7 @@ export function contract(graph: Graph): Graph {
   const isFusable = (original: Value, made: Value) =>
     original.op === 'mul' && uses.get(original) === 1 && made.op === 'mul'
 
-  return rebuild(graph, {
+  const fused = rebuild(graph, {
     value(value, [left, right], b) {
       if ((value.op !== 'add' && value.op !== 'sub') || (value.type !== 'f64' && value.type !== 'f32')) return undefined
       const subtracts = value.op === 'sub'
@@ -26,4 +26,6 @@ export function contract(graph: Graph): Graph {
       return b.fma(subtracts ? b.neg(x!) : x!, y!, left!)
     },
   })
+  // Drops the products that went into sums.
+  return rebuild(fused)
 }
