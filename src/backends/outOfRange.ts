@@ -1,14 +1,6 @@
 // The error of a kernel built with `check`, the same whatever backend found the access.
 import { HarrierError } from '../errors.ts'
-import type { Plane } from '../ir/graph.ts'
-
-export interface OutsideAccess {
-  readonly plane: Plane
-  /** Entries of the table or accumulator as it was bound. */
-  readonly length: number
-  readonly sample: number
-  readonly index: number
-}
+import type { OutsideAccess } from '../ir/interpret.ts'
 
 export function outOfRange(kernel: string, { plane, length, sample, index }: OutsideAccess): HarrierError {
   const isTable = plane.role === 'table'
