@@ -1,0 +1,48 @@
+// Samples that are finished: skipped at entry, with all their bytes untouched, and marked when they finish. The mask is set-only.
+import type { Graph, PlaneEffect } from '../../ir/graph.ts'
+import { both, lanesOf, negate, partNumbers, partsOf, type Context, type Mask } from './context.ts'
+import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeConsecutive } from './memory.ts'
+
+/** The mask plane that the kernel sets, if it has one. */
+export function maskPlane(graph: Graph): number | undefined {
+  const plane = graph.planes.findIndex(({ role }) => role === 'mask')
+  return plane < 0 ? undefined : plane
+}
+
+const maskByte = (context: Context, plane: number, part: number): string =>
+  scalarAddress(context, 'bool', addressOfPlane(context, plane), 0, 'i64', firstOf(context, context.group, part))
+
+/** Lanes of the group whose sample is not finished yet. */
+export function unfinished(context: Context, plane: number): readonly string[] {
+  const { code, group } = context
+  const lanes = lanesOf(context, 'i8')
+  const isRunning = partNumbers(context).map((part) => {
+    const bytes = loadConsecutive(context, 'bool', maskByte(context, plane, part), group.mask?.[part])
+    return code.value(`icmp eq ${lanes} ${bytes}, ${code.constant('i32', 0, context.width)}`)
+  })
+  return both(context, group.mask, isRunning)
+}
+
+/** Sets the bytes of the lanes whose condition holds; the other bytes are not written. */
+export function printFinish(context: Context, { plane, operands }: PlaneEffect, mask: Mask): void {
+  const { code, width } = context
+  const finishes = both(context, mask, partsOf(context, operands[0]!))
+  if (width === 1) {
+    const set = code.label('finish')
+    const after = code.label('next')
+    code.branch(finishes[0]!, set, after)
+    code.begin(set)
+    code.line(`store i8 1, ptr ${maskByte(context, plane, 0)}, align 1`)
+    code.jump(after)
+    code.begin(after)
+    return
+  }
+  const ones = negateBytes(context)
+  finishes.forEach((is, part) => storeConsecutive(context, 'bool', ones, maskByte(context, plane, part), is))
+}
+
+/** 1 in every byte. */
+const negateBytes = (context: Context): string =>
+  context.code.value(
+    `zext ${lanesOf(context, 'bool')} ${negate(context, ['zeroinitializer'])[0]} to ${lanesOf(context, 'i8')}`,
+  )
