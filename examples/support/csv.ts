@@ -1,11 +1,11 @@
 // Tables of the package vega-datasets, read from its CSV files.
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 export type Row = Readonly<Record<string, string>>
 
-const folder = join(dirname(createRequire(import.meta.url).resolve('vega-datasets/package.json')), 'data')
+const folder = fileURLToPath(new URL('../data', import.meta.resolve('vega-datasets')))
 
 /** Rows of a CSV file as objects by column name; commas inside quotes do not separate. */
 export function readCsv(file: string): readonly Row[] {
