@@ -80,7 +80,9 @@ export function createCode(header: string, declarations: Declarations): Code {
 
   function declare(result: string, name: string, args: readonly string[]): void {
     const types = args.map((argument) => argument.slice(0, argument.lastIndexOf(' ')))
-    declarations.lines.add(`declare ${result} @${name}(${types.join(', ')})`)
+    // Weak, as a machine may have no OpenMP runtime: the parallel entry is then never called.
+    const linkage = name === 'GOMP_parallel' ? 'extern_weak ' : ''
+    declarations.lines.add(`declare ${linkage}${result} @${name}(${types.join(', ')})`)
   }
 
   /** Declares the intrinsic that a line of a template calls. */
