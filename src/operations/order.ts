@@ -12,28 +12,31 @@ export interface ArrayOrder {
 const BOTH_MAJOR: readonly Layout[] = ['row-major', 'column-major']
 
 /**
- * An array is row-major when its last axis has stride 1 and each axis before it steps over at least the whole of the next one;
- * column-major when the same holds with the axes in reverse. Axes of one index do not count, so that a vector, a scalar and a matrix
- * of one row or column are both. What is neither is strided, and is never contiguous.
+ * An array is row-major when its last axis has stride 1 and each axis before it steps over at least the whole of the next one, as the
+ * rows of a matrix inside a wider one do; column-major when the same holds with the axes in reverse. The stride of an axis with one
+ * index does not count, so that a vector, a scalar and a matrix of one row or column can be both. What is neither is strided, and is
+ * never contiguous.
  */
 export function orderOf(shape: readonly number[], strides: readonly number[]): ArrayOrder {
   if (shape.includes(0)) return { layouts: BOTH_MAJOR, contiguous: true }
-  const axes = shape.map((extent, axis) => ({ extent, stride: strides[axis]! })).filter(({ extent }) => extent > 1)
-  const rowMajor = innermostFirst(axes.toReversed())
-  const columnMajor = innermostFirst(axes)
+  const axes = shape.map((extent, axis) => ({ extent, stride: strides[axis]! }))
+  const rowMajor = nest(axes.toReversed())
+  const columnMajor = nest(axes)
   if (rowMajor !== null && columnMajor !== null) return { layouts: BOTH_MAJOR, contiguous: rowMajor.contiguous }
   if (rowMajor !== null) return { layouts: ['row-major'], contiguous: rowMajor.contiguous }
   if (columnMajor !== null) return { layouts: ['column-major'], contiguous: columnMajor.contiguous }
   return { layouts: ['strided'], contiguous: false }
 }
 
-/** Whether axes given from the innermost outwards nest without overlapping, and whether without holes. */
-function innermostFirst(axes: readonly { extent: number; stride: number }[]): { contiguous: boolean } | null {
-  if (axes.length > 0 && axes[0]!.stride !== 1) return null
+/** Whether axes, given from the innermost outwards, nest without overlapping, and then whether without holes; null when they do not. */
+function nest(
+  axes: readonly { readonly extent: number; readonly stride: number }[],
+): { readonly contiguous: boolean } | null {
   let covered = 1
   let contiguous = true
-  for (const { extent, stride } of axes) {
-    if (stride < covered) return null
+  for (const [place, { extent, stride }] of axes.entries()) {
+    if (extent === 1) continue
+    if (place === 0 ? stride !== 1 : stride < covered) return null
     contiguous &&= stride === covered
     covered = stride * extent
   }
