@@ -54,7 +54,7 @@ export function evaluator(graph: Graph): (inputs: Planes, samples: number) => Re
         : role === 'reduction'
           ? 1
           : role === 'accumulator'
-            ? (inputs[name.replace(/^(bar|dot)_/, '')] as readonly number[]).length / components
+            ? (inputs[name.replace(/^((bar|dot)_)+/, '')] as readonly number[]).length / components
             : samples
       const array = ARRAYS[type](length * components)
       if (given) array.set(given)
@@ -62,9 +62,11 @@ export function evaluator(graph: Graph): (inputs: Planes, samples: number) => Re
     })
     run(bindings, { sampleCount: samples, begin: 0, end: samples })
     return Object.fromEntries(
-      graph.planes.flatMap(({ name }, number) => {
+      graph.planes.flatMap(({ name, role }, number) => {
         const bound = bindings[number]
-        return written.has(number) && typeof bound === 'object' ? [[name, [...bound.array]]] : []
+        return (written.has(number) || role === 'accumulator') && typeof bound === 'object'
+          ? [[name, [...bound.array]]]
+          : []
       }),
     )
   }
