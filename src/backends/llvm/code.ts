@@ -59,7 +59,7 @@ export interface Declarations {
   readonly lines: Set<string>
 }
 
-const TOKEN = /([$#])(T|R|I|i1|i8|i32|i64|f32|f64)\b(?:\(([^)]*)\))?|\$(\d)|%[a-z]\w*/g
+const TOKEN = /([$#])(T|R|I|i1|i8|i32|i64|f32|f64)\b(?:\((-?\d+)\))?|\$(\d)|%[a-z]\w*/g
 const FIXED: Record<string, LaneType> = { i1: 'bool', i8: 'i8', i32: 'i32', i64: 'i64', f32: 'f32', f64: 'f64' }
 
 export function createCode(header: string, declarations: Declarations): Code {

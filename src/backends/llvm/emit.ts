@@ -6,7 +6,8 @@
 import { walk, type Graph } from '../../ir/graph.ts'
 import { createCode, type Declarations } from './code.ts'
 import { printFold } from './fold.ts'
-import { BLOCK, moduleText, type Emitted, type EmitOptions } from './interface.ts'
+import { BLOCK } from '../../ir/reduction.ts'
+import { moduleText, type Emitted, type EmitOptions } from './interface.ts'
 import { printParallel, printSequential } from './parallel.ts'
 import { zeroSymbol } from './planes.ts'
 import { reductionsOf } from './reduce.ts'
@@ -14,7 +15,7 @@ import { layOutScratch } from './scratch.ts'
 import { shapeOf } from './shape.ts'
 import { printWork } from './work.ts'
 
-export { BLOCK, CHECK_REPORT_BYTES, moduleText, scratchBytes } from './interface.ts'
+export { CHECK_REPORT_BYTES, moduleText, scratchBytes } from './interface.ts'
 export type { Emitted, EmitOptions, HostTarget, KernelShape, ScratchPlan } from './interface.ts'
 
 /** Above these, optimising code generation takes minutes: it is quadratic in the uses of one value. */

@@ -1,6 +1,7 @@
 // The function that folds the block results of reductions to one number each, when all blocks are computed: levels of blocks of 4,096
 // with 32 accumulators, until one result is left, which goes to the reduction's plane.
 import type { Graph } from '../../ir/graph.ts'
+import { ACCUMULATORS } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
 import { argumentLayout } from './arguments.ts'
 import { createCode, type Code, type Declarations } from './code.ts'
@@ -9,7 +10,6 @@ import { laneType, literalText, MEMORY_TYPE } from './lanes.ts'
 import { loadScratch, slotAddress } from './planes.ts'
 import { reductionsOf, type Reduction } from './reduce.ts'
 import { rows } from './rows.ts'
-import { ACCUMULATORS } from './samples.ts'
 
 const LEVEL_BITS = 12
 const RESULT_BYTES = 8

@@ -1,4 +1,5 @@
 // What the emitter is asked for and what it gives: the border between code generation and whoever compiles and calls the code.
+import { BLOCK } from '../../ir/reduction.ts'
 import type { BuildOptions } from '../backend.ts'
 
 /** What the processor that runs the code has. */
@@ -35,14 +36,11 @@ export interface KernelShape {
 export interface ScratchPlan {
   /** Bytes that every launch needs. */
   readonly fixed: number
-  /** Bytes for each block of {@link BLOCK} samples that the range touches. */
+  /** Bytes for each block of 4,096 samples that the range touches. */
   readonly perBlock: number
   /** Bytes for each thread. */
   readonly perThread: number
 }
-
-/** Samples of a block: reductions are cut into blocks by absolute sample number. */
-export const BLOCK = 4096
 
 export interface Emitted {
   /** Function definitions of this kernel, without declarations. */

@@ -1,17 +1,15 @@
-// Reductions. Samples are cut into blocks of 4,096 by absolute sample number; in a block sample i goes to accumulator i mod 32, the
-// accumulators fold by halves, and block results are folded by the same rule, recursively (docs: one order, the same bits at any
-// width and thread count).
+// Reductions, in the order of src/ir/reduction.ts: the contributions of a block of samples here, the block results in fold.ts.
 // Invariant: lanes follow the accumulators: when K vectors hold 32 lanes, each accumulator stays in its lane of a register through a
 // block; otherwise they stand in memory.
-import type { Graph, PlaneEffect, ReduceOp } from '../../ir/graph.ts'
+import type { Graph, PlaneEffect } from '../../ir/graph.ts'
 import type { ComputedOp } from '../../ir/ops.ts'
-import { BYTES, isFloat, type Literal, type Type } from '../../ir/types.ts'
+import { ACCUMULATORS, FOLD_OPS, IDENTITIES } from '../../ir/reduction.ts'
+import { BYTES, type Literal, type Type } from '../../ir/types.ts'
 import type { Code } from './code.ts'
 import { internal, partsOf, type Context, type Mask } from './context.ts'
 import type { EmitOptions } from './interface.ts'
 import { laneType, shuffleMask } from './lanes.ts'
 import { rows } from './rows.ts'
-import { ACCUMULATORS } from './samples.ts'
 
 /** One number that is reduced: a component of a reduction plane. */
 export interface Reduction {
@@ -25,46 +23,18 @@ export interface Reduction {
   readonly identity: Literal
 }
 
-const FOLD: Record<ReduceOp, ComputedOp> = { sum: 'add', prod: 'mul', max: 'max', min: 'min', all: 'and', any: 'or' }
-
-const LIMITS: Record<Exclude<Type, 'bool'>, readonly [Literal, Literal]> = {
-  f64: [-Infinity, Infinity],
-  f32: [-Infinity, Infinity],
-  i32: [-(2 ** 31), 2 ** 31 - 1],
-  u32: [0, 2 ** 32 - 1],
-  i64: [-(2n ** 63n), 2n ** 63n - 1n],
-}
-
-/** What changes nothing when it is folded with: −0 for float sums, as −0 + x is x for every x. */
-function identityOf(op: ReduceOp, type: Exclude<Type, 'bool'>): Literal {
-  const whole = (value: number): Literal => (type === 'i64' ? BigInt(value) : value)
-  switch (op) {
-    case 'sum':
-      return isFloat(type) ? -0 : whole(0)
-    case 'prod':
-    case 'all':
-      return whole(1)
-    case 'any':
-      return whole(0)
-    case 'max':
-      return LIMITS[type][0]
-    case 'min':
-      return LIMITS[type][1]
-  }
-}
-
 export function reductionsOf({ planes }: Graph): readonly Reduction[] {
   return planes.flatMap(({ role, type, components, reduce }, plane) => {
     if (role !== 'reduction') return []
     if (reduce === undefined) throw internal(`reduction plane ${plane} does not say how it folds`)
-    const folded = type === 'bool' ? 'i32' : type
+    const identity = IDENTITIES[reduce][type]
     return Array.from({ length: components }, (_, component) => ({
       plane,
       component,
       type,
-      folded,
-      op: FOLD[reduce],
-      identity: identityOf(reduce, folded),
+      folded: type === 'bool' ? 'i32' : type,
+      op: FOLD_OPS[reduce],
+      identity: typeof identity === 'boolean' ? Number(identity) : identity,
     }))
   })
 }

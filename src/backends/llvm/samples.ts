@@ -1,11 +1,9 @@
 // The loop over the samples of a range, K vectors an iteration.
 // Invariants: an iteration without a mask covers samples of the range only; with `aligned`, vectors start at multiples of 32, so that a
 // lane always belongs to the same accumulator of a reduction.
+import { ACCUMULATORS } from '../../ir/reduction.ts'
 import type { Context, Group } from './context.ts'
 import { laneType } from './lanes.ts'
-
-/** Accumulators of a block of a reduction. */
-export const ACCUMULATORS = 32
 
 export interface SampleLoop {
   readonly begin: string

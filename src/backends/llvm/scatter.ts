@@ -6,7 +6,7 @@
 import { isConstruct, walk, type Graph, type Node, type PlaneEffect } from '../../ir/graph.ts'
 import { BYTES, type Type } from '../../ir/types.ts'
 import { both, internal, lanesOf, partsOf, scalarOf, select, type Context, type Mask } from './context.ts'
-import { BLOCK } from './interface.ts'
+import { BLOCK } from '../../ir/reduction.ts'
 import { laneType } from './lanes.ts'
 import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeConsecutive } from './memory.ts'
 

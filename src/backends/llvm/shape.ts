@@ -9,10 +9,10 @@ import {
   type Region,
   type Value,
 } from '../../ir/graph.ts'
+import { ACCUMULATORS } from '../../ir/reduction.ts'
 import { isComputed } from '../../ir/semantics.ts'
 import { BYTES } from '../../ir/types.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
-import { ACCUMULATORS } from './samples.ts'
 import { uniformity, type Uniformity } from './uniformity.ts'
 
 /** A body that costs more than this is printed once, masked, rather than in a whole and a partial form. */
