@@ -43,8 +43,12 @@ export function constantTables(): string {
   const lines: [string, string, string][] = [
     ['log 2: 42 + 53 bits; n·first is exact for |n| < 2^11.', 'ln2F64', list(pieces(LN2, [42, 53]))],
     ['log 2: 15 + 24 bits; n·first is exact for |n| < 2^9.', 'ln2F32', list(pieces(LN2, [15, 24]))],
-    ['log 2 as two doubles and a third.', 'ln2Triple', list(pieces(LN2, [53, 53, 53]))],
+    ['log 2 and its rest.', 'ln2Pair', list(split(LN2))],
     ['1/log 2 and its rest.', 'log2E', list(split(div(1n << FRACTION, LN2)))],
+    ['1/log 2 in f32: 24 + 24 bits.', 'log2EF32', list(pieces(div(1n << FRACTION, LN2), [24, 24]))],
+    ['1/log 10 in f32: 24 + 24 bits.', 'log10EF32', list(pieces(div(1n << FRACTION, LN10), [24, 24]))],
+    ['log 2 in f32: 24 + 24 bits.', 'ln2PairF32', list(pieces(LN2, [24, 24]))],
+    ['log 10 in f32: 24 + 24 bits.', 'ln10F32', list(pieces(LN10, [24, 24]))],
     ['log₁₀ 2: 42 + 53 bits.', 'log10Of2F64', list(pieces(log10Of2, [42, 53]))],
     ['log₁₀ 2: 15 + 24 bits.', 'log10Of2F32', list(pieces(log10Of2, [15, 24]))],
     ['log₂ 10.', 'log2Of10', String(toNumber(div(LN10, LN2)))],
@@ -69,6 +73,7 @@ export function constantTables(): string {
     ['π/2 and its rest.', 'halfPi', list(split(PI / 2n))],
     ['π/4: 50 + 53 bits; k·first is exact for k ≤ 4.', 'quarterPi', list(pieces(PI / 4n, [50, 53]))],
     ['π/4: 21 + 24 bits; k·first is exact for k ≤ 4.', 'quarterPiF32', list(pieces(PI / 4n, [21, 24]))],
+    ['2/3 and its rest.', 'twoThirds', list(split(whole(2) / 3n))],
     ['π/2 in f32: 24 + 24 bits.', 'halfPiF32', list(pieces(PI / 2n, [24, 24]))],
   ]
   const numbers = lines.map(([meaning, name, value]) => `/** ${meaning} */\nexport const ${name} = ${value} as const\n`)

@@ -22,10 +22,38 @@ const tail = (
   bits: readonly number[],
   target: (x: Fixed) => Fixed,
   weight: (x: Fixed) => Fixed,
-): Table => ({ meaning, problem: { target, weight, from, to, powers: upTo(count), bits } })
+  fixed: Readonly<Record<number, Fixed>> = {},
+): Table => ({ meaning, problem: { target, weight, from, to, powers: upTo(count), bits, fixed } })
 
 const expTarget = (x: Fixed): Fixed => div(exp(x) - ONE - x, square(x))
 const expWeight = (x: Fixed): Fixed => div(square(x), exp(x))
+
+/** (bˣ − 1 − x·log b)/x² for the bases 2 and 10. */
+const powerTarget =
+  (logarithm: Fixed) =>
+  (x: Fixed): Fixed =>
+    div(exp(mul(x, logarithm)) - ONE - mul(x, logarithm), square(x))
+const powerWeight =
+  (logarithm: Fixed) =>
+  (x: Fixed): Fixed =>
+    div(square(x), exp(mul(x, logarithm)))
+const LN10 = log(whole(10))
+
+const coshTarget = (z: Fixed): Fixed => {
+  const e = exp(sqrt(z))
+  return div((e + div(ONE, e)) / 2n - ONE - z / 2n, square(z))
+}
+const sinhTarget = (z: Fixed): Fixed => {
+  const x = sqrt(z)
+  const e = exp(x)
+  return div(div((e - div(ONE, e)) / 2n, x) - ONE, z)
+}
+
+/** (1 − e)^(−1/3), the factor that mends a guess r of x^(−1/3) with e = 1 − x·r³. */
+const cubeRootTarget = (e: Fixed): Fixed => exp(-log(ONE - e) / 3n)
+
+/** 2 atanh(s) = 2s + s·z·(2/3 + z·Q(z)). */
+const powerLogTarget = (z: Fixed): Fixed => div(logTarget(z) - whole(2) / 3n, z)
 
 /** log(1 + f) = f − f²/2 + s·(f²/2 + R(s²)), s = f/(2 + f): R(z) = 2z/3 + 2z²/5 + … over z. */
 const logTarget = (z: Fixed): Fixed => {
@@ -50,8 +78,29 @@ const QUARTER_PI_SQUARED = 0.6169
 const LOG_SQUARE = 0.02944
 
 export const polynomials: Record<string, Table> = {
-  expTailF64: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 11, F64, expTarget, expWeight),
-  expTailF32: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 5, F32, expTarget, expWeight),
+  expTailF64: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 11, F64, expTarget, expWeight, { 0: ONE / 2n }),
+  expTailF32: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 5, F32, expTarget, expWeight, { 0: ONE / 2n }),
+  exp2TailF64: tail('(2ˣ − 1 − x·log 2)/x²', -0.5, 0.5, 11, F64, powerTarget(LN2), powerWeight(LN2)),
+  exp2TailF32: tail('(2ˣ − 1 − x·log 2)/x²', -0.5, 0.5, 5, F32, powerTarget(LN2), powerWeight(LN2)),
+  exp10TailF64: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 11, F64, powerTarget(LN10), powerWeight(LN10)),
+  exp10TailF32: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 5, F32, powerTarget(LN10), powerWeight(LN10)),
+  expTailShort: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 7, F64, expTarget, expWeight),
+  coshTailF64: tail('(cosh(√z) − 1 − z/2)/z²', TINY, 0.1202, 4, F64, coshTarget, square),
+  coshTailF32: tail('(cosh(√z) − 1 − z/2)/z²', TINY, 0.1202, 2, F32, coshTarget, square),
+  sinhTailF64: tail('(sinh(√z)/√z − 1)/z', TINY, 0.1202, 5, F64, sinhTarget, (z) => z),
+  sinhTailF32: tail('(sinh(√z)/√z − 1)/z', TINY, 0.1202, 3, F32, sinhTarget, (z) => z),
+  cubeRootFactorF64: tail('(1 − e)^(−1/3)', -0.104, 0.104, 5, F64, cubeRootTarget, () => ONE),
+  cubeRootFactorF32: tail('(1 − e)^(−1/3)', -0.104, 0.104, 4, F32, cubeRootTarget, () => ONE),
+  powerLogTail: tail(
+    '((2 atanh(√z)/√z − 2)/z − 2/3)/z',
+    TINY,
+    LOG_SQUARE,
+    7,
+    F64,
+    powerLogTarget,
+    (z) => square(z) / 2n,
+  ),
+  logTailShort: tail('(2 atanh(√z)/√z − 2)/z', TINY, LOG_SQUARE, 5, F64, logTarget, logWeight),
   logTailF64: tail('(2 atanh(√z)/√z − 2)/z', TINY, LOG_SQUARE, 7, F64, logTarget, logWeight),
   logTailF32: tail('(2 atanh(√z)/√z − 2)/z', TINY, LOG_SQUARE, 3, F32, logTarget, logWeight),
   sinTailF64: tail('(sin(√z)/√z − 1)/z', TINY, QUARTER_PI_SQUARED, 6, F64, sinTarget, (z) => z),

@@ -1,20 +1,28 @@
-// exp, exp2, exp10, expm1: x = n·log 2 + r with |r| ≤ log(2)/2 (Cody and Waite, two pieces), eʳ = 1 + r + r²·T(r), scaled by 2ⁿ.
-// Degree 12 in f64, 6 in f32. 1 and the first, exact piece of r are added without loss, so that one large rounding is left:
-// below 0.65 ULP. Coefficients: `expTail…` and friends in coefficients.ts, by tools/fit.
-import { expTailF32, expTailF64, ln2F32, ln2F64, log2E } from './coefficients.ts'
+// exp, exp2, exp10, expm1: x = n·log 2 + r with |r| ≤ log(2)/2 (Cody and Waite, two pieces), eʳ = 1 + r + r²·T(r), scaled by 2ⁿ;
+// the other bases likewise with n/log₂ of the base. Degree 12 in f64, 6 in f32. 1 and the first, exact piece of r are added without
+// loss, so that one large rounding is left: below 0.65 ULP (0.8 in f32). Coefficients: `exp…Tail…` in coefficients.ts, by tools/fit.
+import {
+  exp10TailF32,
+  exp10TailF64,
+  exp2TailF32,
+  exp2TailF64,
+  expTailF32,
+  expTailF64,
+  ln10,
+  ln10F32,
+  ln2F32,
+  ln2F64,
+  ln2Pair,
+  ln2PairF32,
+  log10Of2F32,
+  log10Of2F64,
+  log2E,
+  log2Of10,
+} from './coefficients.ts'
 import type { Value } from '../graph.ts'
-import { createKit, type Kit, type Lowering } from './kit.ts'
+import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
 
-/** Bits of the shifter 1.5·2²³ in front of the whole number in the low bits. */
-const SHIFTER_BITS_F32 = 0x4b400000n
-
-/** The whole number of `nearest` as i32. */
-export function wholeAsInteger(kit: Kit, bits: Value): Value {
-  const { b } = kit
-  return kit.type === 'f64' ? b.convert(bits, 'i32') : b.sub(bits, kit.bitsConst(SHIFTER_BITS_F32))
-}
-
-/** Arguments above `over` give Infinity, below `under` 0; the borders of the exact function rounded outwards. */
+/** Arguments above `over` give Infinity, below `under` 0; the borders of the exact function, rounded outwards. */
 interface Range {
   readonly over: number
   readonly under: number
@@ -22,30 +30,117 @@ interface Range {
 
 const EXP_RANGE: Record<Kit['type'], Range> = {
   f64: { over: 709.782712893384, under: -745.1332191019412 },
-  f32: { over: 88.72283172607422, under: -103.97208404541016 },
+  f32: { over: 88.72283935546875, under: -103.97208404541016 },
+}
+const EXP2_RANGE: Record<Kit['type'], Range> = { f64: { over: 1024, under: -1076 }, f32: { over: 128, under: -151 } }
+const EXP10_RANGE: Record<Kit['type'], Range> = {
+  f64: { over: 308.2547155599168, under: -323.60724533877976 },
+  f32: { over: 38.53184127807617, under: -45.15451431274414 },
 }
 
 /** Gives the values outside the range, where the reduction has left nothing of x. NaN passes. */
-function clampRange({ b, k }: Kit, x: Value, inside: Value, { over, under }: Range): Value {
+export function clampRange({ b, k }: Kit, x: Value, inside: Value, { over, under }: Range): Value {
   return b.select(b.gt(x, k(over)), k(Infinity), b.select(b.lt(x, k(under)), k(0), inside))
 }
 
-/** x = n·log 2 + (high + low), |high + low| ≤ log(2)/2. */
-export function reduceByLn2(kit: Kit, x: Value) {
-  const { k, mad, nmad, b } = kit
-  const [first, second] = kit.type === 'f64' ? ln2F64 : ln2F32
-  const { whole, bits } = kit.nearest(x, log2E[0])
-  const high = nmad(whole, k(first), x)
-  const low = b.mul(whole, k(-second))
-  return { exponent: wholeAsInteger(kit, bits), whole, high, low, reduced: mad(whole, k(-second), high) }
+/** x = n·unit + (high + low), |high + low| ≤ unit/2, for a unit in two pieces; `high` is exact. */
+function reduce(kit: Kit, x: Value, [first, second]: readonly [number, number], reciprocal: number) {
+  const { k, nmad, b } = kit
+  const { whole, exponent } = kit.nearest(x, reciprocal)
+  return { exponent, whole, high: nmad(whole, k(first), x), low: b.mul(whole, k(-second)) }
+}
+
+export const reduceByLn2 = (kit: Kit, x: Value) => reduce(kit, x, kit.type === 'f64' ? ln2F64 : ln2F32, log2E[0])
+
+const expTail = (kit: Kit, reduced: Value) => kit.polynomial(kit.type === 'f64' ? expTailF64 : expTailF32, reduced)
+
+/** e^(high + low) = 2^exponent·(mantissa pair), the pair in [0.7, 1.42], its relative error below 2^-57 (f64). */
+export function expOfPair(kit: Kit, high: Value, low: Value): { readonly mantissa: Pair; readonly exponent: Value } {
+  const { b, k } = kit
+  const parts = reduceByLn2(kit, high)
+  const rest = b.add(parts.low, low)
+  const reduced = b.add(parts.high, rest)
+  const top = kit.quickSum(k(1), parts.high)
+  const tail = kit.mad(b.mul(reduced, reduced), expTail(kit, reduced), rest)
+  return { mantissa: kit.quickSum(top.high, b.add(top.low, tail)), exponent: parts.exponent }
 }
 
 export const exp: Lowering = (b, [x], target) => {
   const kit = createKit(b, x!.type, target)
-  const { exponent, high, low, reduced } = reduceByLn2(kit, x!)
-  const tail = kit.polynomial(kit.type === 'f64' ? expTailF64 : expTailF32, reduced)
-  const rest = kit.mad(b.mul(reduced, reduced), tail, low)
+  const { exponent, high, low } = reduceByLn2(kit, x!)
+  const reduced = b.add(high, low)
+  const rest = kit.mad(b.mul(reduced, reduced), expTail(kit, reduced), low)
   const top = kit.quickSum(kit.k(1), high)
   const scaled = b.ldexp(b.add(top.high, b.add(top.low, rest)), exponent)
   return clampRange(kit, x!, scaled, EXP_RANGE[kit.type])
+}
+
+/** 1 + r·log(base) + r²·T, r·log(base) as a pair, for r = high + low. */
+function powerOfBase(
+  kit: Kit,
+  high: Value,
+  low: Value | undefined,
+  [log, logLow]: readonly [number, number],
+  tail: Value,
+) {
+  const { b, k, mad } = kit
+  const reduced = low ? b.add(high, low) : high
+  const linear = kit.product(high, k(log))
+  const small = mad(high, k(logLow), low ? mad(low, k(log), linear.low) : linear.low)
+  const rest = mad(b.mul(reduced, reduced), tail, small)
+  const top = kit.quickSum(k(1), linear.high)
+  return b.add(top.high, b.add(top.low, rest))
+}
+
+export const exp2: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const wide = kit.type === 'f64'
+  const { whole, exponent } = kit.nearest(x!, 1)
+  const reduced = b.sub(x!, whole)
+  const tail = kit.polynomial(wide ? exp2TailF64 : exp2TailF32, reduced)
+  const value = powerOfBase(kit, reduced, undefined, wide ? ln2Pair : ln2PairF32, tail)
+  return clampRange(kit, x!, b.ldexp(value, exponent), EXP2_RANGE[kit.type])
+}
+
+export const exp10: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const wide = kit.type === 'f64'
+  const { exponent, high, low } = reduce(kit, x!, wide ? log10Of2F64 : log10Of2F32, log2Of10)
+  const tail = kit.polynomial(wide ? exp10TailF64 : exp10TailF32, b.add(high, low))
+  const value = powerOfBase(kit, high, low, wide ? ln10 : ln10F32, tail)
+  return clampRange(kit, x!, b.ldexp(value, exponent), EXP10_RANGE[kit.type])
+}
+
+/** Below this eˣ − 1 rounds to −1. */
+const EXPM1_FLOOR: Record<Kit['type'], number> = { f64: -38, f32: -18 }
+
+/**
+ * e^x = 2^exponent·(1 + high + half + low): the first piece of r and r²/2 exactly, so that of a difference that cancels them down to
+ * a third only r³·T rounds.
+ */
+export function expm1Parts(kit: Kit, x: Value) {
+  const { b, k } = kit
+  const { exponent, high, low } = reduceByLn2(kit, x)
+  const r = b.add(high, low)
+  const half = kit.product(r, b.mul(r, k(0.5)))
+  const tail = kit.polynomial((kit.type === 'f64' ? expTailF64 : expTailF32).slice(1), r)
+  const cubic = kit.mad(b.mul(half.high, b.add(r, r)), tail, half.low)
+  return { exponent, high, half: half.high, low: b.add(low, cubic) }
+}
+
+/** 2ⁿ·((1 − 2⁻ⁿ) + (eʳ − 1)). */
+export const expm1: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const { exponent, high, half, low } = expm1Parts(kit, x!)
+  const unit = b.ldexp(k(1), b.neg(exponent))
+  const offset = b.sub(k(1), unit)
+  const offsetLow = b.sub(b.sub(k(1), offset), unit)
+  const linear = kit.quickSum(offset, high)
+  const top = kit.quickSum(linear.high, half)
+  const rest = b.add(b.add(linear.low, offsetLow), b.add(top.low, low))
+  const inside = b.ldexp(b.add(top.high, rest), exponent)
+  const bounded = b.select(b.lt(x!, k(EXPM1_FLOOR[kit.type])), k(-1), inside)
+  const value = b.select(b.gt(x!, k(EXP_RANGE[kit.type].over)), k(Infinity), bounded)
+  return b.select(b.eq(x!, k(0)), x!, value)
 }

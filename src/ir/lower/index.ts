@@ -1,7 +1,9 @@
 // Lowering: rewrites every derived op to basic ops, so that backends, interpreter and verifier of lowered graphs know basic ops only.
 import * as exponential from './exponential.ts'
+import * as hyperbolic from './hyperbolic.ts'
 import * as inverseTrigonometric from './inverseTrigonometric.ts'
 import * as logarithm from './logarithm.ts'
+import * as roots from './roots.ts'
 import * as trigonometric from './trigonometric.ts'
 import type { DerivedOp } from '../ops.ts'
 import type { Lowering } from './kit.ts'
@@ -27,7 +29,16 @@ const widened =
 /** The lowering of each derived op. */
 export const lowerings: Partial<Record<DerivedOp, Lowering>> = {
   exp: widened(exponential.exp),
+  exp2: widened(exponential.exp2),
+  exp10: widened(exponential.exp10),
+  expm1: widened(exponential.expm1),
   log: widened(logarithm.log),
+  log2: widened(logarithm.log2),
+  log10: widened(logarithm.log10),
+  log1p: widened(logarithm.log1p),
+  rsqrt: widened(roots.rsqrt),
+  cbrt: widened(roots.cbrt),
+  hypot: widened(roots.hypot),
   sin: widened(trigonometric.sin),
   cos: widened(trigonometric.cos),
   tan: widened(trigonometric.tan),
@@ -35,4 +46,10 @@ export const lowerings: Partial<Record<DerivedOp, Lowering>> = {
   acos: widened(inverseTrigonometric.acos),
   atan: widened(inverseTrigonometric.atan),
   atan2: widened(inverseTrigonometric.atan2),
+  sinh: widened(hyperbolic.sinh),
+  cosh: widened(hyperbolic.cosh),
+  tanh: widened(hyperbolic.tanh),
+  asinh: widened(hyperbolic.asinh),
+  acosh: widened(hyperbolic.acosh),
+  atanh: widened(hyperbolic.atanh),
 }

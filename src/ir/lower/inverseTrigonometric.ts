@@ -13,22 +13,11 @@ import {
   quarterPiF32,
 } from './coefficients.ts'
 import type { Value } from '../graph.ts'
-import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
+import { createKit, type Kit, type Lowering } from './kit.ts'
+import { rootPair } from './roots.ts'
 
-/** 1/√z to 4 % by halving and negating the exponent: enough for the rest of a rounded root. */
-const ROOT_GUESS: Record<Kit['type'], bigint> = { f64: 0x5fe6eb50c7b537a9n, f32: 0x5f3759dfn }
 /** 1/d to 12 % by negating the exponent: enough for the rest of a rounded quotient. */
 const RECIPROCAL_GUESS: Record<Kit['type'], bigint> = { f64: 0x7fde623822fc16e6n, f32: 0x7ef311c7n }
-
-/** √z with its rest. */
-function rootPair(kit: Kit, z: Value): Pair {
-  const { b, k } = kit
-  const high = b.sqrt(z)
-  const guess = kit.fromBits(
-    b.sub(kit.bitsConst(ROOT_GUESS[kit.type]), b.shrUnsigned(kit.toBits(z), kit.bitsConst(1n))),
-  )
-  return { high, low: b.mul(kit.residual(high, high, z), b.mul(guess, k(0.5))) }
-}
 
 /** What asin and acos share: the root or the argument itself, and what the series adds to it. */
 function arcCore(kit: Kit, x: Value) {

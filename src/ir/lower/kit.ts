@@ -48,8 +48,11 @@ export interface Kit {
   withSign(x: Value, y: Value): Value
   /** x with its sign flipped where y is negative. */
   flipSign(x: Value, y: Value): Value
-  /** x·n/π-like quotients: the whole number nearest to x·factor, as float and as the low bits of an integer of equal width. */
-  nearest(x: Value, factor: number): { readonly whole: Value; readonly bits: Value }
+  /**
+   * The whole number nearest to x·factor: as a float, in the low bits of an integer of equal width, and as i32. For magnitudes up to
+   * 2^31 (f64) or 2^22 (f32); beyond, any number.
+   */
+  nearest(x: Value, factor: number): { readonly whole: Value; readonly bits: Value; readonly exponent: Value }
   /** Float bits as an integer of equal width, and back. */
   toBits(x: Value): Value
   fromBits(x: Value): Value
@@ -59,6 +62,7 @@ export interface Kit {
 
 /** Adding 1.5·2^(p−1) leaves a whole number in the low bits of the significand. */
 const SHIFTER: Record<FloatType, number> = { f64: 1.5 * 2 ** 52, f32: 1.5 * 2 ** 23 }
+const SHIFTER_BITS_F32 = 0x4b400000n
 const SIGN: Record<FloatType, bigint> = { f64: -(2n ** 63n), f32: -(2n ** 31n) }
 /** Keeps the upper half of a significand. */
 const UPPER_HALF: Record<FloatType, bigint> = { f64: ~0x7ffffffn, f32: ~0xfffn }
@@ -129,7 +133,9 @@ export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit 
     flipSign: (x, y) => fromBits(b.xor(toBits(x), signOf(y))),
     nearest(x, factor) {
       const shifted = mad(x, k(factor), k(SHIFTER[type]))
-      return { whole: b.sub(shifted, k(SHIFTER[type])), bits: toBits(shifted) }
+      const bits = toBits(shifted)
+      const exponent = type === 'f64' ? b.convert(bits, 'i32') : b.sub(bits, bitsConst(SHIFTER_BITS_F32))
+      return { whole: b.sub(shifted, k(SHIFTER[type])), bits, exponent }
     },
     toBits,
     fromBits,

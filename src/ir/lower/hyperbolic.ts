@@ -1,0 +1,136 @@
+// sinh, cosh: |x| = n·log 2 + r, 2 cosh x = 2ⁿ·((1 + t)·cosh r + (1 − t)·sinh r) with t = 4⁻ⁿ, and sinh with the signs of t exchanged;
+// cosh r and sinh r by even and odd polynomials (4 and 5 terms in f64, 2 and 3 in f32): no quotient. Below 0.8 ULP.
+// tanh: (e²ˣ − 1)/(e²ˣ + 1) from one reduced exponential as a quotient of pairs. Below 0.7 ULP.
+// asinh, acosh, atanh: the logarithm of a pair that holds 1 + … to twice the precision. Below 0.8 ULP.
+import { coshTailF32, coshTailF64, sinhTailF32, sinhTailF64 } from './coefficients.ts'
+import type { Value } from '../graph.ts'
+import { expm1Parts, reduceByLn2 } from './exponential.ts'
+import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
+import { logOfPair } from './logarithm.ts'
+import { rootPair } from './roots.ts'
+
+/** Above this sinh and cosh overflow. */
+const OVERFLOW: Record<Kit['type'], number> = { f64: 710.4758600739439, f32: 89.41598629223294 }
+
+/** a·cosh r + c·sinh r halved and scaled by 2ⁿ, for |x| = n·log 2 + r: a = 1 ∓ t, c = 1 ± t with t = 4⁻ⁿ. */
+function combine(kit: Kit, x: Value, isOdd: boolean): Value {
+  const { b, k, mad } = kit
+  const wide = kit.type === 'f64'
+  const magnitude = b.abs(x)
+  const { exponent, high, low } = reduceByLn2(kit, magnitude)
+  const r = b.add(high, low)
+  const z = b.mul(r, r)
+  const even = mad(b.mul(z, z), kit.polynomial(wide ? coshTailF64 : coshTailF32, z), b.mul(z, k(0.5)))
+  const odd = mad(b.mul(r, z), kit.polynomial(wide ? sinhTailF64 : sinhTailF32, z), low)
+  const t = b.ldexp(k(1), b.neg(b.add(exponent, exponent)))
+  const one = k(1)
+  const plus = b.add(one, t)
+  const minus = b.sub(one, t)
+  const [a, c] = isOdd ? [minus, plus] : [plus, minus]
+  const aLow = isOdd ? b.sub(b.sub(one, a), t) : b.add(b.sub(one, a), t)
+  // a + c·high exactly, but for the rest of c.
+  const linear = kit.product(c, high)
+  const top = kit.quickSum(a, linear.high)
+  const rest = mad(a, even, mad(c, odd, b.add(b.add(top.low, aLow), linear.low)))
+  const value = b.ldexp(b.add(top.high, rest), b.sub(exponent, b.const('i32', 1)))
+  return b.select(b.gt(magnitude, k(OVERFLOW[kit.type])), k(Infinity), value)
+}
+
+export const cosh: Lowering = (b, [x], target) => combine(createKit(b, x!.type, target), x!, false)
+
+export const sinh: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  return kit.withSign(combine(kit, x!, true), x!)
+}
+
+/** offset + offsetLow + (high + half + low) as a normalised pair. */
+function addParts(kit: Kit, offset: Value, offsetLow: Value, parts: { high: Value; half: Value; low: Value }): Pair {
+  const { b } = kit
+  const linear = kit.quickSum(offset, parts.high)
+  const top = kit.quickSum(linear.high, parts.half)
+  return kit.quickSum(top.high, b.add(b.add(linear.low, top.low), b.add(offsetLow, parts.low)))
+}
+
+export const tanh: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const limit = k(kit.type === 'f64' ? 22 : 10)
+  const magnitude = b.abs(x!)
+  const bounded = b.select(b.gt(magnitude, limit), limit, magnitude)
+  // e^(2x) = 2ⁿ·(1 + E): tanh = ((1 − 2⁻ⁿ) + E)/((1 + 2⁻ⁿ) + E).
+  const parts = expm1Parts(kit, b.add(bounded, bounded))
+  const t = b.ldexp(k(1), b.neg(parts.exponent))
+  const over = b.sub(k(1), t)
+  const under = b.add(k(1), t)
+  const n = addParts(kit, over, b.sub(b.sub(k(1), over), t), parts)
+  const d = addParts(kit, under, b.add(b.sub(k(1), under), t), parts)
+  const reciprocal = b.div(k(1), d.high)
+  const quotient = b.mul(n.high, reciprocal)
+  const correction = b.add(kit.residual(quotient, d.high, n.high), kit.nmad(quotient, d.low, n.low))
+  return kit.withSign(kit.mad(correction, reciprocal, quotient), x!)
+}
+
+/** Beyond this the square under the root swallows the 1. */
+const LARGE: Record<Kit['type'], number> = { f64: 2 ** 30, f32: 2 ** 14 }
+
+export const asinh: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const magnitude = b.abs(x!)
+  const isLarge = b.gt(magnitude, k(LARGE[kit.type]))
+  const a = b.select(isLarge, k(1), magnitude)
+  // asinh a = log(1 + a + w), w = √(1 + a²) − 1; for small a as a²/(1 + √(1 + a²)).
+  const square = kit.product(a, a)
+  const one = kit.sum(k(1), square.high)
+  const root = rootPair(kit, one.high, b.add(one.low, square.low))
+  const isSmall = b.lt(a, k(0.5))
+  const w = b.select(isSmall, b.div(square.high, b.add(k(1), root.high)), b.sub(root.high, k(1)))
+  const f = kit.quickSum(a, w)
+  const total = kit.sum(k(1), f.high)
+  const low = b.add(total.low, b.add(f.low, b.select(isSmall, k(0), root.low)))
+  const value = logOfPair(
+    kit,
+    { high: b.select(isLarge, magnitude, total.high), low: b.select(isLarge, k(0), low) },
+    b.select(isLarge, k(1), k(0)),
+  )
+  const isOrdinary = b.and(b.gt(magnitude, k(0)), b.lt(magnitude, k(Infinity)))
+  return b.select(isOrdinary, kit.withSign(value, x!), x!)
+}
+
+export const acosh: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const isLarge = b.gt(x!, k(LARGE[kit.type]))
+  const a = b.select(isLarge, k(2), x!)
+  // acosh a = log(1 + t + √(t·(2 + t))), t = a − 1.
+  const t = b.sub(a, k(1))
+  const next = kit.sum(k(2), t)
+  const square = kit.product(t, next.high)
+  const root = rootPair(kit, square.high, kit.mad(t, next.low, square.low))
+  const f = kit.sum(t, root.high)
+  const total = kit.sum(k(1), f.high)
+  const low = b.add(total.low, b.add(f.low, root.low))
+  const value = logOfPair(
+    kit,
+    { high: b.select(isLarge, x!, total.high), low: b.select(isLarge, k(0), low) },
+    b.select(isLarge, k(1), k(0)),
+  )
+  const inside = b.select(b.lt(x!, k(Infinity)), value, x!)
+  return b.select(b.lt(x!, k(1)), k(NaN), inside)
+}
+
+export const atanh: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const a = b.abs(x!)
+  // atanh a = ½ log(1 + 2a/(1 − a)).
+  const d = kit.sum(k(1), b.neg(a))
+  const reciprocal = b.div(k(1), d.high)
+  const double = b.add(a, a)
+  const quotient = b.mul(double, reciprocal)
+  const rest = b.mul(kit.nmad(quotient, d.low, kit.residual(quotient, d.high, double)), reciprocal)
+  const total = kit.sum(k(1), quotient)
+  const value = b.mul(logOfPair(kit, { high: total.high, low: b.add(total.low, rest) }), k(0.5))
+  const bounded = b.select(b.lt(a, k(1)), value, b.select(b.eq(a, k(1)), k(Infinity), k(NaN)))
+  return b.select(b.gt(a, k(0)), kit.withSign(bounded, x!), x!)
+}

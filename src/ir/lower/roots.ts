@@ -1,0 +1,102 @@
+// rsqrt: 1/√x by root and quotient, then one Newton step on the exact residual 1 − x·y². Below 0.6 ULP.
+// cbrt: a guess r of |x|^(−1/3) from the bits of x divided by −3 (good to 4 %), one step by a polynomial in e = 1 − x·r³ (degree 4 in f64,
+// 3 in f32, to 2^-21 or 2^-17), in f64 a second of order 3, then y = x·r² with one Newton step on the exact residual x − y³. Below 0.6 ULP.
+// hypot: √(x² + y²) with the squares as pairs and the root's rest, after scaling by a power of two. Below 0.6 ULP.
+import { cubeRootFactorF32, cubeRootFactorF64 } from './coefficients.ts'
+import type { Value } from '../graph.ts'
+import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
+
+/** 1/√z to 4 % by halving and negating the exponent: enough for the rest of a rounded root. */
+const ROOT_GUESS: Record<Kit['type'], bigint> = { f64: 0x5fe6eb50c7b537a9n, f32: 0x5f3759dfn }
+
+/** √(z + zLow) as the rounded root and its rest. */
+export function rootPair(kit: Kit, z: Value, zLow?: Value): Pair {
+  const { b, k } = kit
+  const high = b.sqrt(z)
+  const guess = kit.fromBits(
+    b.sub(kit.bitsConst(ROOT_GUESS[kit.type]), b.shrUnsigned(kit.toBits(z), kit.bitsConst(1n))),
+  )
+  const residual = kit.residual(high, high, z)
+  return { high, low: b.mul(zLow ? b.add(residual, zLow) : residual, b.mul(guess, k(0.5))) }
+}
+
+export const rsqrt: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const y = b.div(k(1), b.sqrt(x!))
+  const product = kit.product(x!, y)
+  const error = kit.nmad(product.low, y, kit.residual(product.high, y, k(1)))
+  const mended = kit.mad(b.mul(y, k(0.5)), error, y)
+  // At 0 and Infinity the step is NaN and the quotient right; for NaN both are.
+  return b.select(b.eq(mended, mended), mended, y)
+}
+
+export const cbrt: Lowering = (b, [x], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k, mad, nmad } = kit
+  const wide = kit.type === 'f64'
+  // Small arguments are lifted, so that the residual below does not underflow.
+  const [tiny, lift] = wide ? [2 ** -700, 2 ** 300] : [2 ** -60, 2 ** 90]
+  const magnitude = b.abs(x!)
+  const isTiny = b.lt(magnitude, k(tiny))
+  const a = b.select(isTiny, b.mul(magnitude, k(lift)), magnitude)
+  let r = cubeRootGuess(kit, a)
+  const errorOf = (guess: Value) => nmad(b.mul(a, b.mul(guess, guess)), guess, k(1))
+  r = b.mul(r, kit.polynomial(wide ? cubeRootFactorF64 : cubeRootFactorF32, errorOf(r)))
+  if (wide) {
+    const e = errorOf(r)
+    r = mad(b.mul(r, e), mad(e, k(2 / 9), k(1 / 3)), r)
+  }
+  const square = b.mul(r, r)
+  const y = b.mul(a, square)
+  const ySquare = kit.product(y, y)
+  const residual = nmad(ySquare.low, y, kit.residual(ySquare.high, y, a))
+  const root = mad(residual, b.mul(square, k(1 / 3)), y)
+  const lowered = b.select(isTiny, b.mul(root, k(wide ? 2 ** -100 : 2 ** -30)), root)
+  const isOrdinary = b.and(b.gt(magnitude, k(0)), b.lt(magnitude, k(Infinity)))
+  return b.select(isOrdinary, kit.withSign(lowered, x!), x!)
+}
+
+/** a^(−1/3) to 4 %: the bits of a float are nearly its logarithm, so they are divided by −3. */
+function cubeRootGuess(kit: Kit, a: Value): Value {
+  const { b } = kit
+  const bits = kit.toBits(a)
+  if (kit.type === 'f32') {
+    // Without its 10 low bits it is exact as a float, and a third of it fits the low bits of a shifted sum.
+    const upper = b.convert(b.shrUnsigned(bits, kit.bitsConst(10n)), 'f32')
+    const shifted = kit.mad(upper, kit.k(-1 / 3), kit.k(1.5 * 2 ** 23 + (0x54a20000 >> 10)))
+    return kit.fromBits(b.shl(kit.toBits(shifted), kit.bitsConst(10n)))
+  }
+  // The upper word as a double below 2^52, its third subtracted from the constant in the low bits of a shifted sum.
+  const upper = b.sub(
+    kit.fromBits(b.or(b.shrUnsigned(bits, kit.bitsConst(32n)), kit.bitsConst(0x4330000000000000n))),
+    kit.k(2 ** 52),
+  )
+  const shifted = kit.mad(upper, kit.k(-1 / 3), kit.k(1.5 * 2 ** 52 + 0x553ee880))
+  return kit.fromBits(b.shl(kit.toBits(shifted), kit.bitsConst(32n)))
+}
+
+export const hypot: Lowering = (b, [x, y], target) => {
+  const kit = createKit(b, x!.type, target)
+  const { k } = kit
+  const p = b.abs(x!)
+  const q = b.abs(y!)
+  const isSwapped = b.gt(q, p)
+  const larger = b.select(isSwapped, q, p)
+  const smaller = b.select(isSwapped, p, q)
+  // Squares overflow above `great`, and their rests underflow below `tiny`.
+  const [great, tiny, shift] = kit.type === 'f64' ? [2 ** 500, 2 ** -400, 2 ** 600] : [2 ** 60, 2 ** -40, 2 ** 90]
+  const isGreat = b.gt(larger, k(great))
+  const isTiny = b.lt(larger, k(tiny))
+  const scale = b.select(isGreat, k(1 / shift), b.select(isTiny, k(shift), k(1)))
+  const back = b.select(isGreat, k(shift), b.select(isTiny, k(1 / shift), k(1)))
+  const u = b.mul(larger, scale)
+  const v = b.mul(smaller, scale)
+  const uSquare = kit.product(u, u)
+  const vSquare = kit.product(v, v)
+  const total = kit.quickSum(uSquare.high, vSquare.high)
+  const root = rootPair(kit, total.high, b.add(total.low, b.add(uSquare.low, vSquare.low)))
+  const value = b.mul(b.add(root.high, root.low), back)
+  const isInfinite = b.or(b.eq(p, k(Infinity)), b.eq(q, k(Infinity)))
+  return b.select(isInfinite, k(Infinity), value)
+}
