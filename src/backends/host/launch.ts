@@ -37,8 +37,14 @@ interface Reachable {
   scratch: Scratch
 }
 
-/** The calls that native code is in. Nothing else is sure to hold their arrays: not a local variable, not a pending promise. */
-const underWay = new Set<Reachable>()
+/**
+ * What native code is working on right now, innermost last. Nothing else is sure to hold the arrays of a call: a local variable ends
+ * with its last use. (An array, as adding an object to a Set and deleting it takes longer than the native call.)
+ */
+const running: Reachable[] = []
+
+/** The same for calls on other threads. */
+const pending = new Set<Reachable>()
 
 export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
   const { planes, entries, rule } = kernel
@@ -102,7 +108,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       const { address } = bound.block
       const threads = threadsFor(range)
       prepare(bound, range, threads)
-      underWay.add(bound)
+      running.push(bound)
       try {
         if (threads > 1) entries.runParallel(address, begin, end, threads)
         else if (range.threads === undefined && rule.wantsTiming(end - begin)) {
@@ -111,7 +117,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
           rule.record(end - begin, performance.now() - start)
         } else entries.run(address, begin, end)
       } finally {
-        underWay.delete(bound)
+        running.pop()
       }
       if (kernel.check) refuseReported(bound)
     },
@@ -128,7 +134,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
         scratch: NO_SCRATCH,
       }
       prepare(own, range, threads)
-      underWay.add(own)
+      pending.add(own)
       try {
         await whenFree(async () => {
           if (threads > 1) return entries.runParallelAsync(own.block.address, begin, end, threads)
@@ -137,7 +143,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
           if (range.threads === undefined) rule.record(end - begin, performance.now() - start)
         })
       } finally {
-        underWay.delete(own)
+        pending.delete(own)
       }
       if (kernel.check) refuseReported(own)
     },

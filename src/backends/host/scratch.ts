@@ -12,6 +12,8 @@ export interface Scratch {
 }
 
 const ALIGNMENT = 64
+/** Bits of an address that are 0 in an aligned one. */
+const BEYOND = BigInt(ALIGNMENT - 1)
 
 export const NO_SCRATCH: Scratch = { memory: new ArrayBuffer(0), offset: 0, address: 0n, bytes: 0 }
 
@@ -25,16 +27,15 @@ export function scratchFor(
 ): Scratch {
   const bytes = scratchBytes(plan, range, threads)
   if (bytes <= current.bytes) return current
-  const { memory, offset, address } = alignedMemory(bytes, machine)
-  return { memory, offset, address, bytes }
+  const { memory, offset } = alignedMemory(bytes, machine)
+  return { memory, offset, address: machine.addressOf(memory) + BigInt(offset), bytes }
 }
 
 /** Memory that starts at a multiple of 64 bytes, a cache line and the widest vector, filled with zeros. */
-export function alignedMemory(bytes: number, machine: Pick<Machine, 'addressOf'>) {
+export function alignedMemory(bytes: number, machine: Pick<Machine, 'addressOf'>): Pick<Scratch, 'memory' | 'offset'> {
   const memory = new ArrayBuffer(bytes + ALIGNMENT)
-  const start = machine.addressOf(memory)
-  const offset = (ALIGNMENT - Number(start % BigInt(ALIGNMENT))) % ALIGNMENT
-  return { memory, offset, address: start + BigInt(offset) }
+  const beyond = Number(machine.addressOf(memory) & BEYOND)
+  return { memory, offset: beyond === 0 ? 0 : ALIGNMENT - beyond }
 }
 
 /** The first access outside a table or accumulator that a checked launch made, or undefined when all were inside. */
