@@ -4,6 +4,7 @@
 import { type Address, allocateForever, registerCallback, writeMemory } from '../../runtime/ffi.ts'
 import { PACKAGE } from '../../package.ts'
 import type { DeviceRuntime } from '../device.ts'
+import { RegistrationError } from '../errors.ts'
 import { ABI_MAJOR, ABI_MINOR, CAPABILITY_BITS, type CapabilityName, STATUS, STRUCTS } from './abi.ts'
 import { writeErrorText } from './error-text.ts'
 import { writeStruct } from './layout.ts'
@@ -87,15 +88,23 @@ export function hostTable(device: DeviceRuntime): Address {
 function hostFunction(register: (registrar: Registrar, desc: Address, error: Address) => number): Address {
   return registerCallback(
     (handle: Address, desc: Address, error: Address) => {
-      if (current === null || current.handle !== handle) {
-        writeErrorText(error, STATUS.invalid_argument, 'the registrar is not that of the entry that is running')
-        return STATUS.invalid_argument
-      }
+      if (current === null || current.handle !== handle) return refuseHandle(error)
       return register(current.registrar, desc, error)
     },
     'i32',
     ['address', 'address', 'address'],
   )
+}
+
+/** Refuses a call with a handle that is dead or made up; it fails the load of the entry that is running, if one is. */
+function refuseHandle(error: Address): number {
+  const refusal = new RegistrationError(
+    'E_SPEC',
+    'a registration was made with a registrar that is not that of the entry that is running',
+  )
+  if (current !== null) current.registrar.failure ??= refusal
+  writeErrorText(error, STATUS.invalid_argument, refusal.message)
+  return STATUS.invalid_argument
 }
 
 function textForever(text: string): { address: Address; length: bigint } {

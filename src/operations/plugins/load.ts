@@ -177,8 +177,14 @@ function entryError(file: string, status: number, message: string): PluginError 
 function checkInfo(file: string, bytes: Uint8Array, device: DeviceRuntime): { name: string; version: string } {
   try {
     const info = readSizedFrom(STRUCTS.hr_plugin_info, 'hr_plugin_info', bytes)
-    if (info.abi_major !== ABI_MAJOR || info.min_host_minor > ABI_MINOR) {
-      throw versionError(file, info.abi_major, info.min_host_minor)
+    if (info.abi_major !== ABI_MAJOR) throw versionError(file, info.abi_major, info.min_host_minor)
+    if (info.min_host_minor > ABI_MINOR) {
+      throw new PluginError(
+        'E_PLUGIN_ABI',
+        `plug-in ${file} needs version ${info.abi_major}.${info.min_host_minor} of the plug-in interface or a later minor one; ` +
+          `this host speaks ${ABI_MAJOR}.${ABI_MINOR}`,
+        { file },
+      )
     }
     const missing = info.required_capabilities & ~capabilityBits(device)
     if (missing !== 0n) {

@@ -3,6 +3,8 @@
 #define FIXTURE_H
 
 #include <harrier/plugin.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,28 @@
   HR_EXPORT hr_status hr_plugin_entry_v1(const hr_host_api *host, hr_registrar *registrar, hr_plugin_info *info, hr_error *error)
 
 #define KERNEL(name) static hr_status name(const hr_invocation *call, void *user_data)
+
+/* What happened in the plug-in, in order, for the test to read. */
+static char log_text[16384];
+
+static inline void log_line(const char *format, ...) {
+  size_t used = strlen(log_text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(log_text + used, sizeof log_text - used, format, arguments);
+  va_end(arguments);
+  strncat(log_text, "\n", sizeof log_text - strlen(log_text) - 1);
+}
+
+HR_EXPORT const char *fixture_log(void);
+HR_EXPORT const char *fixture_log(void) { return log_text; }
+
+HR_EXPORT void fixture_clear(void);
+HR_EXPORT void fixture_clear(void) { log_text[0] = '\0'; }
+
+/* A release or shutdown function that tells the name it is called with. */
+static inline void log_release(void *name) { log_line("release %s", name == NULL ? "nothing" : (const char *)name); }
+static inline void log_shutdown(void *name) { log_line("shutdown %s", name == NULL ? "nothing" : (const char *)name); }
 
 static const hr_operand_spec UNARY[2] = {
     {sizeof(hr_operand_spec), HR_ROLE_INPUT(0), HR_KIND_VECTOR, HR_ACCESS_READ},
