@@ -1,9 +1,14 @@
 // Lowering: rewrites every derived op to basic ops, so that backends, interpreter and verifier of lowered graphs know basic ops only.
 import * as exponential from './exponential.ts'
 import * as hyperbolic from './hyperbolic.ts'
+import * as integer from './integer.ts'
 import * as inverseTrigonometric from './inverseTrigonometric.ts'
 import * as logarithm from './logarithm.ts'
+import { pow } from './power.ts'
+import { random } from './random.ts'
+import * as remainders from './remainder.ts'
 import * as roots from './roots.ts'
+import * as rounding from './rounding.ts'
 import * as trigonometric from './trigonometric.ts'
 import type { DerivedOp } from '../ops.ts'
 import type { Lowering } from './kit.ts'
@@ -36,6 +41,7 @@ export const lowerings: Partial<Record<DerivedOp, Lowering>> = {
   log2: widened(logarithm.log2),
   log10: widened(logarithm.log10),
   log1p: widened(logarithm.log1p),
+  pow,
   rsqrt: widened(roots.rsqrt),
   cbrt: widened(roots.cbrt),
   hypot: widened(roots.hypot),
@@ -52,4 +58,22 @@ export const lowerings: Partial<Record<DerivedOp, Lowering>> = {
   asinh: widened(hyperbolic.asinh),
   acosh: widened(hyperbolic.acosh),
   atanh: widened(hyperbolic.atanh),
+  round: rounding.round,
+  sign: rounding.sign,
+  copysign: rounding.copysign,
+  fdim: rounding.fdim,
+  fmod: remainders.fmod,
+  remainder: remainders.remainder,
+  mod: remainders.mod,
+  isnan: rounding.isnan,
+  isinf: rounding.isinf,
+  isfinite: rounding.isfinite,
+  idiv: integer.idiv,
+  floorDiv: integer.floorDiv,
+  floorMod: integer.floorMod,
+  random,
+  // x·y, but 0 where y is ±0, whatever x is.
+  guardedMul: (b, [x, y]) => b.select(b.eq(y!, b.zero(y!.type)), b.zero(y!.type), b.mul(x!, y!)),
+  stopGradient: (_, [x]) => x!,
+  custom: (_, [value]) => value!,
 }
