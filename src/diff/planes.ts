@@ -11,7 +11,7 @@ export const TANGENT_PREFIX = 'dot_'
 
 export interface DerivativeOptions {
   /** Name of the primal; for messages. */
-  readonly of?: string
+  readonly kernel?: string
   /** Names of float inputs to differentiate by; absent: all. */
   readonly wrt?: readonly string[]
   /** Names of planes that are inputs as well as outputs, whether the graph reads them or not; absent: those it both reads and writes. */
@@ -22,12 +22,14 @@ export interface DerivativeOptions {
 export type Purpose =
   /** An input of the primal. */
   | 'primal'
-  /** Number of the sample whose contribution a `max` or `min` reduction took. */
+  /** Number of the sample whose contribution a `max` or `min` reduction took: an input of its derivatives. */
   | 'winner'
   /** Adjoint of an output of the primal: an input of the reverse kernel. */
   | 'seed'
   /** Adjoint of an input: an output of the reverse kernel. */
   | 'adjoint'
+  /** An output of the primal, written beside its derivative. */
+  | 'value'
   /** Tangent of an input: an input of the forward kernel. */
   | 'tangent'
   /** Tangent of an output: an output of the forward kernel. */
@@ -75,7 +77,7 @@ export function primalPlanes(graph: Graph, mutables?: readonly string[]): readon
 export function chooseInputs(
   mode: 'vjp' | 'jvp',
   planes: readonly PrimalPlane[],
-  { of = 'kernel', wrt }: DerivativeOptions,
+  { kernel = 'kernel', wrt }: DerivativeOptions,
 ): readonly PrimalPlane[] {
   const candidates = planes.filter(({ isInput, type }) => isInput && isFloat(type))
   if (!wrt) return candidates
@@ -89,7 +91,7 @@ export function chooseInputs(
     const names = candidates.map(({ name }) => name).join(', ') || 'none'
     throw new HarrierError(
       'E_DERIVATIVE',
-      `${mode} of kernel '${of}': wrt: ${problems.join(', ')}; the float inputs are: ${names}`,
+      `${mode} of kernel '${kernel}': wrt: ${problems.join(', ')}; the float inputs are: ${names}`,
     )
   }
   return candidates.filter(({ name }) => wrt.includes(name))
@@ -99,7 +101,7 @@ export function chooseInputs(
 export function differentiableOutputs(
   mode: 'vjp' | 'jvp',
   planes: readonly PrimalPlane[],
-  { of = 'kernel' }: DerivativeOptions,
+  { kernel = 'kernel' }: DerivativeOptions,
 ): readonly PrimalPlane[] {
   const refused = planes.filter(
     ({ role, reduce, type }) =>
@@ -109,7 +111,7 @@ export function differentiableOutputs(
     const names = refused.map(({ name, reduce }) => `'${name}' is a Reduce('${reduce}')`).join(', ')
     throw new HarrierError(
       'E_DERIVATIVE',
-      `${mode} of kernel '${of}': ${names}; a derivative exists for the reductions sum, max and min: ` +
+      `${mode} of kernel '${kernel}': ${names}; a derivative exists for the reductions sum, max and min: ` +
         `return the contributions as a plane and reduce them outside${refused.some(({ reduce }) => reduce === 'prod') ? ', or write a product as exp of a sum of logarithms' : ''}`,
     )
   }
@@ -117,7 +119,7 @@ export function differentiableOutputs(
 }
 
 /** Declares the planes of a derivative. */
-export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { of = 'kernel' }: DerivativeOptions) {
+export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { kernel = 'kernel' }: DerivativeOptions) {
   const derived: DerivedPlane[] = []
   const primalNumbers = new Map<number, number>()
 
@@ -126,7 +128,7 @@ export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { of = 'ker
     if (clash) {
       throw new HarrierError(
         'E_DERIVATIVE',
-        `${mode} of kernel '${of}': it would have two planes named '${plane.name}'; rename one of the parameters or outputs of '${of}'`,
+        `${mode} of kernel '${kernel}': it would have two planes named '${plane.name}'; rename one of the parameters or outputs of '${kernel}'`,
       )
     }
     derived.push({ purpose, of: number })
@@ -142,7 +144,13 @@ export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { of = 'ker
       const kept: Plane = { name, role: role === 'mask' ? 'sample' : role, type, components }
       primalNumbers.set(plane.number, declare('primal', plane, kept))
     },
-    /** The number in the derivative of an input of the primal. */
+    /** Declares an output of the primal that the derivative writes too. */
+    declareValue(plane: PrimalPlane) {
+      const { name, role, type, components, reduce } = plane
+      const kept: Plane = { name, role, type, components, ...(reduce && { reduce }) }
+      primalNumbers.set(plane.number, declare('value', plane, kept))
+    },
+    /** The number in the derivative of an input of the primal, or of an output that the derivative writes too. */
     primalNumber: (number: number): number => primalNumbers.get(number)!,
   }
 }
@@ -159,6 +167,8 @@ export const sharedPlane = (name: string, type: Plane['type'], components: numbe
   components,
 })
 
+export const winnerName = ({ name }: Plane): string => `${name}_at`
+
 /** Declares what says which sample won each `max` and `min` reduction. */
 export function declareWinners(
   outputs: readonly PrimalPlane[],
@@ -168,7 +178,7 @@ export function declareWinners(
   return new Map(
     selecting.map((plane) => [
       plane.number,
-      declare('winner', plane, sharedPlane(`${plane.name}_at`, 'i32', plane.components)),
+      declare('winner', plane, sharedPlane(winnerName(plane), 'i32', plane.components)),
     ]),
   )
 }

@@ -60,13 +60,10 @@ export function upperBound(value: Value): number | undefined {
 }
 
 export function createLoopReversal(sweep: Sweep) {
-  const { b, active, schedule, primalOf } = sweep
+  const { b, active, schedule, primalOf, enter } = sweep
   const recordings = new Map<Construct, Recording>()
   const integer = (literal: number) => b.const('i32', literal)
   const parts = (loop: Construct) => loop.regions as readonly [body: Region, condition: Region]
-
-  const enter = ({ parameters }: Region, iteration: Value, carries: readonly Value[]) =>
-    [iteration, ...carries].forEach((made, k) => sweep.setPrimal(parameters[k]!, made))
 
   function copyBody(loop: Construct, iteration: Value, carries: readonly Value[]): readonly Value[] {
     const [body] = parts(loop)

@@ -1,10 +1,7 @@
 // The reverse sweep over a region: first its values again (`forward`), then from its last node to its first the adjoints of what each
 // node uses (`backward`). Loops stand in reverse-loop.ts.
 // Invariants: the values that a backward sweep refers to were emitted in the same region or in one around it; adjoints of values from
-// outside a region leave it as results of its construct; effects of the primal, records on tapes apart, are not repeated.
-import { HarrierError } from '../errors.ts'
-import type { Builder } from '../ir/build.ts'
-import { copyEffect, copyValue, type Renaming } from '../ir/copy.ts'
+// outside a region leave it as results of its construct; effects of the primal on planes are not repeated unless asked for.
 import {
   isConstruct,
   isEffect,
@@ -18,6 +15,7 @@ import {
   type Value,
 } from '../ir/graph.ts'
 import type { ValueSet } from './activity.ts'
+import { createCopier, type Copier, type CopierParts } from './copier.ts'
 import { customDerivative } from './custom.ts'
 import { materialise, product, sum, type Flow } from './product.ts'
 import { createLoopReversal, type LoopSchedule } from './reverse-loop.ts'
@@ -27,10 +25,8 @@ import { createValueMap, type ValueMap } from './value-map.ts'
 /** Adjoints of the values of one region, and of those from outside that it uses. */
 export type Adjoints = ValueMap<Value>
 
-export interface ReverseParts {
-  readonly b: Builder
+export interface ReverseParts extends CopierParts {
   readonly active: ValueSet
-  readonly renaming: Renaming
   readonly schedule: LoopSchedule
   /** Tape that holds the adjoints of a tape of the primal. */
   readonly adjointTape: (tape: number) => number
@@ -41,13 +37,7 @@ export interface ReverseParts {
 }
 
 /** What the sweeps of regions and of loops use of each other. */
-export interface Sweep extends ReverseParts {
-  /** What a value of the primal is in the derivative. */
-  primalOf(value: Value): Value
-  setPrimal(value: Value, made: Value): void
-  setPrimalResult(construct: Construct, index: number, made: Value): void
-  /** Emits the values of a region as they are. */
-  copy(region: Region): void
+export interface Sweep extends ReverseParts, Copier {
   /** Emits the values of a region so that `backward` can follow in the same region. */
   forward(region: Region): void
   /** Emits the adjoints; `adjoints` holds those of the results of the region, and takes those of everything that it uses. */
@@ -60,15 +50,9 @@ export interface Sweep extends ReverseParts {
 }
 
 export function createSweep(parts: ReverseParts): Sweep {
-  const { b, active, renaming, adjointTape, seed, deliver } = parts
-  const primal = createValueMap<Value>()
-
-  function primalOf(value: Value): Value {
-    const known = primal.get(value)
-    if (known) return known
-    if (value.op !== 'const') throw new HarrierError('E_INTERNAL', `vjp: value ${value.id} is used before it is made`)
-    return b.const(value.type, value.literal)
-  }
+  const { b, active, adjointTape, seed, deliver } = parts
+  const copier = createCopier(parts)
+  const { primalOf, emit, copyConstruct } = copier
 
   function add(adjoints: Adjoints, value: Value, flow: Flow): void {
     if (!flow || !active.has(value)) return
@@ -110,52 +94,9 @@ export function createSweep(parts: ReverseParts): Sweep {
     isConstruct(node) ? false : isEffect(node) ? carriesAdjoint(node) : active.has(node)
   const carriesAdjoint = (effect: Effect): boolean => active.has(effect.operands.at(-1)!)
 
-  function copyConstruct(construct: Construct): void {
-    const { op, operands, regions } = construct
-    const selector = primalOf(operands[0]!)
-    let made: readonly Value[]
-    if (op === 'loop') {
-      const [body, condition] = regions as readonly [Region, Region]
-      made = b.loop({
-        count: selector,
-        initial: operands.slice(1).map(primalOf),
-        body(iteration, carries) {
-          bindParameters(body, iteration, carries)
-          copy(body)
-          return body.results.map(primalOf)
-        },
-        condition(iteration, carries) {
-          bindParameters(condition, iteration, carries)
-          copy(condition)
-          return primalOf(condition.results[0]!)
-        },
-      })
-    } else {
-      const sides = regions.map((region) => () => {
-        copy(region)
-        return region.results.map(primalOf)
-      })
-      made = op === 'branch' ? b.branch(selector, sides[0]!, sides[1]!) : b.dispatch(selector, sides)
-    }
-    made.forEach((value, k) => primal.setResult(construct, k, value))
-  }
-
-  const bindParameters = ({ parameters }: Region, iteration: Value, carries: readonly Value[]) =>
-    [iteration, ...carries].forEach((made, k) => primal.set(parameters[k]!, made))
-
-  function emitNode(node: Node, emitConstruct: (construct: Construct) => void): void {
-    if (isConstruct(node)) emitConstruct(node)
-    else if (!isEffect(node)) primal.set(node, copyValue(b, node, node.operands.map(primalOf), renaming))
-    else if (node.op === 'record') copyEffect(b, node, node.operands.map(primalOf), renaming)
-  }
-
-  const copy = ({ nodes }: Region): void => nodes.forEach((node) => emitNode(node, copyConstruct))
-
-  const forward = ({ nodes }: Region): void =>
-    nodes.forEach((node) =>
-      emitNode(node, (construct) =>
-        construct.op === 'loop' && isInvolved(construct) ? loops.forward(construct) : copyConstruct(construct),
-      ),
+  const forward = (region: Region): void =>
+    emit(region, (construct) =>
+      construct.op === 'loop' && isInvolved(construct) ? loops.forward(construct) : copyConstruct(construct),
     )
 
   function backward({ nodes }: Region, adjoints: Adjoints): void {
@@ -233,10 +174,7 @@ export function createSweep(parts: ReverseParts): Sweep {
 
   const sweep: Sweep = {
     ...parts,
-    primalOf,
-    setPrimal: primal.set,
-    setPrimalResult: primal.setResult,
-    copy,
+    ...copier,
     forward,
     backward,
     add,

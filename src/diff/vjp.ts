@@ -3,7 +3,18 @@
 // gets zeros; samples that were finished before the launch get exactly zero.
 import { HarrierError } from '../errors.ts'
 import { createBuilder, type Builder } from '../ir/build.ts'
-import { isConstruct, isEffect, walk, type Construct, type Graph, type Plane, type Value } from '../ir/graph.ts'
+import { copyEffect } from '../ir/copy.ts'
+import {
+  isConstruct,
+  isEffect,
+  walk,
+  type Construct,
+  type Graph,
+  type Plane,
+  type PlaneEffect,
+  type ReduceOp,
+  type Value,
+} from '../ir/graph.ts'
 import { liveness } from '../ir/liveness.ts'
 import { rebuild } from '../ir/rebuild.ts'
 import { usefulValues, variedValues, type ValueSet } from './activity.ts'
@@ -28,6 +39,10 @@ import { createSweep } from './reverse.ts'
 import { createValueMap } from './value-map.ts'
 
 export interface VjpOptions extends DerivativeOptions {
+  /** Differentiates this output alone, with the adjoint 1 in each of its components, instead of taking seeds. */
+  readonly output?: string
+  /** Writes that output, too. */
+  readonly withValue?: boolean
   /** Gives the contribution of each sample to the adjoint of a uniform, instead of their sum. */
   readonly perSample?: boolean
   /**
@@ -51,7 +66,7 @@ const NO_CAP = 2 ** 31 - 1
  * @throws HarrierError E_DERIVATIVE where `wrt` names no float input, a name is taken, there is no rule, or a loop has no bound
  */
 export function vjp(graph: Graph, options: VjpOptions = {}): Derivative {
-  const { of = 'kernel', tape } = options
+  const { kernel = 'kernel', tape } = options
   const bounds = new Map<Construct, number | undefined>()
   const boundOf = (loop: Construct) => {
     if (!bounds.has(loop)) bounds.set(loop, cap(loop))
@@ -63,7 +78,7 @@ export function vjp(graph: Graph, options: VjpOptions = {}): Derivative {
   if (unbounded.length > 0) {
     throw new HarrierError(
       'E_DERIVATIVE',
-      `vjp of kernel '${of}': a loop has no bound on its iterations, so that no memory can be set aside for what reverse mode must remember; ` +
+      `vjp of kernel '${kernel}': a loop has no bound on its iterations, so that no memory can be set aside for what reverse mode must remember; ` +
         'give whileLoop a cap, { max: 1000 }, or write the count as a number or min(count, 1000); forward mode (jvp) needs none',
     )
   }
@@ -105,13 +120,20 @@ interface Emission extends Derivative {
 function emit(graph: Graph, options: VjpOptions, plan: (loop: Construct) => LoopPlan): Emission {
   const planes = primalPlanes(graph, options.mutables)
   const wrt = chooseInputs('vjp', planes, options)
-  const outputs = differentiableOutputs('vjp', planes, options)
+  const outputs = differentiableOutputs(
+    'vjp',
+    options.output === undefined ? planes : planes.filter(({ name, isOutput }) => !isOutput || name === options.output),
+    options,
+  )
   const b = createBuilder()
   const derived = createDerivedPlanes('vjp', b, options)
   planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
   const winners = declareWinners(outputs, derived.declare)
+  const takesSeeds = options.output === undefined
   const seeds = new Map(
-    outputs.map((plane) => [plane.number, derived.declare('seed', plane, seedPlane(plane))] as const),
+    outputs.map(
+      (plane) => [plane.number, takesSeeds ? derived.declare('seed', plane, seedPlane(plane)) : undefined] as const,
+    ),
   )
   const adjointPlanes = new Map(
     wrt.map(
@@ -119,6 +141,7 @@ function emit(graph: Graph, options: VjpOptions, plan: (loop: Construct) => Loop
         [plane.number, derived.declare('adjoint', plane, adjointPlane(plane, options.perSample ?? false))] as const,
     ),
   )
+  if (options.withValue) outputs.forEach(derived.declareValue)
   const mask = planes.find(({ role }) => role === 'mask')
   const finished = mask && b.load(derived.primalNumber(mask.number), 0)
 
@@ -133,17 +156,15 @@ function emit(graph: Graph, options: VjpOptions, plan: (loop: Construct) => Loop
     b,
     active,
     renaming: { type: (same) => same, plane: derived.primalNumber, tape: (number) => tapes[number]! },
+    keep: options.withValue
+      ? (effect, operands) => seeds.has(effect.plane) && keep(b, effect, operands, derived.primalNumber, finished)
+      : undefined,
     adjointTape: (number) => adjointTapes[number]!,
     schedule: { plan, declared: (loop, number) => loopOfTape.set(number, loop) },
     seed(effect, operands): Flow {
-      const plane = seeds.get(effect.plane)!
+      const plane = seeds.get(effect.plane)
       const winner = winners.get(effect.plane)
-      const seed =
-        effect.op === 'store'
-          ? b.load(plane, effect.component)
-          : effect.op === 'scatterAdd'
-            ? gatherOrZero(b, plane, effect.component, operands[0]!)
-            : readShared(b, plane, effect.component)
+      const seed = plane === undefined ? b.const(operands.at(-1)!.type, 1) : readSeed(b, plane, effect, operands)
       const zero = b.zero(seed.type)
       const taken = winner === undefined ? seed : b.select(hasWon(b, winner, effect.component), seed, zero)
       return finished ? b.select(finished, zero, taken) : taken
@@ -167,6 +188,29 @@ function emit(graph: Graph, options: VjpOptions, plan: (loop: Construct) => Loop
     }
   }
   return { graph: b.finishGraph(), planes: derived.planes, loopOfTape }
+}
+
+function readSeed(b: Builder, plane: number, { op, component }: PlaneEffect, operands: readonly Value[]): Value {
+  if (op === 'store') return b.load(plane, component)
+  return op === 'scatterAdd' ? gatherOrZero(b, plane, component, operands[0]!) : readShared(b, plane, component)
+}
+
+/** Identities of the folds that have a derivative. */
+const IDENTITY: Partial<Record<ReduceOp, number>> = { sum: -0, max: -Infinity, min: Infinity }
+
+/** Writes an output of the primal; a sample that was finished before the launch adds nothing, and its planes get zeros. */
+function keep(
+  b: Builder,
+  effect: PlaneEffect,
+  operands: readonly Value[],
+  planeNumber: (number: number) => number,
+  finished: Value | undefined,
+): void {
+  const value = operands.at(-1)!
+  const { reduce } = b.planes[planeNumber(effect.plane)]!
+  const nothing = b.const(value.type, reduce ? IDENTITY[reduce]! : 0)
+  const kept = finished ? b.select(finished, nothing, value) : value
+  copyEffect(b, effect, [...operands.slice(0, -1), kept], { plane: planeNumber, tape: (same) => same })
 }
 
 /** Writes an adjoint to its plane; `operands` are those of the leaf that read the input. */
@@ -193,7 +237,7 @@ function adjointPlane({ name: input, role, type, components }: PrimalPlane, perS
 function activeValues(
   graph: Graph,
   adjointPlanes: ReadonlyMap<number, number>,
-  seeds: ReadonlyMap<number, number>,
+  seeds: ReadonlyMap<number, unknown>,
 ): ValueSet {
   const varied = variedValues(
     graph,
@@ -221,7 +265,7 @@ function zeroedTape(b: Builder, { type, capacity }: { type: Value['type']; capac
 }
 
 /** A tape that is written in several places, as with checkpoints, does not hold everything until the sweep comes back to it. */
-function refuseReusedTapes(graph: Graph, active: ValueSet, { of = 'kernel' }: VjpOptions): void {
+function refuseReusedTapes(graph: Graph, active: ValueSet, { kernel = 'kernel' }: VjpOptions): void {
   const records = new Map<number, number>()
   for (const node of walk(graph.body)) {
     if (isConstruct(node) || !isEffect(node) || node.op !== 'record' || !active.has(node.operands[1]!)) continue
@@ -230,7 +274,7 @@ function refuseReusedTapes(graph: Graph, active: ValueSet, { of = 'kernel' }: Vj
   if ([...records.values()].some((count) => count > 1)) {
     throw new HarrierError(
       'E_DERIVATIVE',
-      `vjp of kernel '${of}': it is a reverse derivative whose loop uses checkpoints, which cannot be reversed again; ` +
+      `vjp of kernel '${kernel}': it is a reverse derivative whose loop uses checkpoints, which cannot be reversed again; ` +
         "take jvp of it, which gives the same second derivatives, or build it with vjp(…, { tape: 'full' })",
     )
   }

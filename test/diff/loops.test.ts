@@ -4,7 +4,7 @@ import { jvp } from '../../src/diff/jvp.ts'
 import { vjp, type VjpOptions } from '../../src/diff/vjp.ts'
 import type { Builder } from '../../src/ir/build.ts'
 import type { Graph, Value } from '../../src/ir/graph.ts'
-import { checkDerivatives } from './support/check.ts'
+import { expectDerivatives } from './support/check.ts'
 import { evaluate } from './support/evaluate.ts'
 import { graphOf, plane, scalarGraph } from './support/graphs.ts'
 
@@ -35,10 +35,10 @@ const schedules: readonly VjpOptions[] = [{}, { tape: 'full' }, { tape: 'checkpo
 
 describe('recorded loops', () => {
   test.each([1, 2, 4, 5, 9, 10, 30])('%i iterations, every schedule', (count) => {
-    for (const options of schedules) checkDerivatives(recurrence(count), recurrenceInputs, 5, options)
+    for (const options of schedules) expectDerivatives(recurrence(count), recurrenceInputs, 5, options)
   })
   test.each([3, 7, 16, 30])('early exit within %i iterations, every schedule', (count) => {
-    for (const options of schedules) checkDerivatives(recurrence(count, true), recurrenceInputs, 5, options)
+    for (const options of schedules) expectDerivatives(recurrence(count, true), recurrenceInputs, 5, options)
   })
   test('one slot an iteration; with checkpoints fewer than 2·√iterations', () => {
     expect(tapes(recurrence(100))).toEqual([100])
@@ -68,7 +68,7 @@ describe('recorded loops', () => {
       return b.add(time!, c!)
     })
     expect(tapes(graph)).toEqual([8])
-    checkDerivatives(graph, { x: [0.5, 2] }, 2)
+    expectDerivatives(graph, { x: [0.5, 2] }, 2)
   })
   test('carries of other types', () => {
     const graph = scalarGraph(['x'], (b, x) => {
@@ -88,7 +88,7 @@ describe('recorded loops', () => {
         .graph.tapes.map(({ type }) => type)
         .toSorted(),
     ).toEqual(['bool', 'f64', 'i32'])
-    for (const options of schedules) checkDerivatives(graph, { x: [0.5, 2] }, 2, options)
+    for (const options of schedules) expectDerivatives(graph, { x: [0.5, 2] }, 2, options)
   })
 })
 
@@ -108,12 +108,12 @@ describe('accumulating loops', () => {
     const graph = polynomial((b) => integer(b, 5))
     expect(tapes(graph)).toEqual([])
     expect(tapes(graph, { tape: 'checkpoints' })).toEqual([])
-    checkDerivatives(graph, inputs, 3)
+    expectDerivatives(graph, inputs, 3)
   })
   test('need no bound', () => {
     const graph = polynomial((b, p) => b.load(p['n']!, 0))
     expect(tapes(graph)).toEqual([])
-    checkDerivatives(graph, inputs, 3)
+    expectDerivatives(graph, inputs, 3)
   })
 })
 
@@ -131,10 +131,10 @@ describe('counts that vary by sample', () => {
   test('under a cap', () => {
     expect(tapes(counted(6))).toEqual([6])
     const inputs = { x: [0.3, 0.9, 1.7, 0.2, 1], n: [0, -3, 1, 5, 9] }
-    for (const options of schedules) checkDerivatives(counted(6), inputs, 5, options)
+    for (const options of schedules) expectDerivatives(counted(6), inputs, 5, options)
   })
   test('without a cap: refused in reverse, with the way out; forward mode needs none', () => {
-    expect(() => vjp(counted(), { of: 'decay' })).toThrow(
+    expect(() => vjp(counted(), { kernel: 'decay' })).toThrow(
       "vjp of kernel 'decay': a loop has no bound on its iterations, so that no memory can be set aside for what reverse mode must " +
         'remember; give whileLoop a cap, { max: 1000 }, or write the count as a number or min(count, 1000); forward mode (jvp) needs none',
     )
@@ -152,12 +152,12 @@ describe('counts that vary by sample', () => {
         })[0]!,
     )
     expect(() => vjp(graph)).toThrow(/a loop has no bound on its iterations/)
-    checkDerivativesForward(graph)
+    forwardModeRuns(graph)
   })
 })
 
 /** Forward mode alone runs. */
-function checkDerivativesForward(graph: Graph): void {
+function forwardModeRuns(graph: Graph): void {
   expect(jvp(graph).graph.planes.map(({ name }) => name)).toEqual(['x', 'dot_x', 'dot_y'])
 }
 
@@ -203,7 +203,7 @@ describe('nesting', () => {
     expect(() => vjp(nested)).toThrow(/a loop has no bound on its iterations/)
   })
   test('loops within loops, early exits in both', () => {
-    for (const options of schedules) checkDerivatives(capped, inputs, 4, options)
+    for (const options of schedules) expectDerivatives(capped, inputs, 4, options)
   })
   test('branches within loops, loops within branches, dispatch', () => {
     const graph = graphOf(
@@ -233,6 +233,6 @@ describe('nesting', () => {
       },
     )
     const at = { x: [0.3, 0.9, 0.1, 0.7, -1], k: [0, 1, 2, 7, -4], t: [1.5, 2, 0.7, 1.1] }
-    for (const options of schedules) checkDerivatives(graph, at, 5, options)
+    for (const options of schedules) expectDerivatives(graph, at, 5, options)
   })
 })

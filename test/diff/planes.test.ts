@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { jvp } from '../../src/diff/jvp.ts'
 import { vjp } from '../../src/diff/vjp.ts'
 import type { Graph, Value } from '../../src/ir/graph.ts'
-import { checkDerivatives } from './support/check.ts'
+import { expectDerivatives } from './support/check.ts'
 import { evaluate } from './support/evaluate.ts'
 import { graphOf, plane, reduction } from './support/graphs.ts'
 
@@ -34,7 +34,7 @@ describe('sample planes', () => {
       'bar_v sample 3',
     ])
     const inputs = { u: [1, 2, 3, 4, 5, 6], v: [-1, 0.5, 2, 7, 1, -3] }
-    checkDerivatives(cross, inputs, 2)
+    expectDerivatives(cross, inputs, 2)
   })
 
   test('only the inputs of wrt, in declared order', () => {
@@ -62,7 +62,7 @@ describe('sample planes', () => {
       },
     )
     expect(shape(vjp(graph).graph)).toEqual(['k sample', 'x sample', 'bar_y sample', 'bar_x sample'])
-    checkDerivatives(graph, { k: [1, 2, 3], x: [1, 2, 3] }, 3)
+    expectDerivatives(graph, { k: [1, 2, 3], x: [1, 2, 3] }, 3)
   })
 
   test('an input that no output depends on gets zeros', () => {
@@ -75,8 +75,8 @@ describe('sample planes', () => {
       bar_x: [4, 5],
       bar_unused: [0, 0],
       bar_a: [0],
+      bar_t: [0, 0, 0],
     })
-    expect(vjp(graph).graph.planes.map(({ name }) => name)).toContain('bar_t')
   })
 
   test('an adjoint overwrites what its plane held', () => {
@@ -105,7 +105,7 @@ describe('uniforms', () => {
     const found = evaluate(graph, { x: [1, 2, 3], a: 5, b: 7, bar_y: [1, 10, 100] }, 3)
     expect(found).toEqual({ bar_a: [1, 20, 300], bar_b: [1, 10, 100] })
   })
-  test('in both modes', () => checkDerivatives(line, { x: [1, 2, 3], a: 5, b: 7 }, 3))
+  test('in both modes', () => expectDerivatives(line, { x: [1, 2, 3], a: 5, b: 7 }, 3))
 })
 
 describe('tables and accumulators', () => {
@@ -115,7 +115,7 @@ describe('tables and accumulators', () => {
   })
   test('a table: its adjoint is added where it was read', () => {
     expect(shape(vjp(table).graph).at(-1)).toBe('bar_t accumulator 2')
-    checkDerivatives(table, { i: [0, 1, 1, 0], t: [1, 2, 3, 4, 5, 6] }, 4)
+    expectDerivatives(table, { i: [0, 1, 1, 0], t: [1, 2, 3, 4, 5, 6] }, 4)
   })
 
   const accumulators = graphOf(
@@ -130,7 +130,7 @@ describe('tables and accumulators', () => {
   )
   test('an accumulator: its seed is a table as long as it', () => {
     expect(shape(vjp(accumulators).graph).slice(2)).toEqual(['bar_own table', 'bar_bins table 2', 'bar_x sample'])
-    checkDerivatives(
+    expectDerivatives(
       accumulators,
       { i: [0, 2, 1, 0], x: [1, 2, 3, 0.5], own: [0, 0, 0, 0], bins: [0, 0, 0, 0, 0, 0] },
       4,
@@ -148,7 +148,7 @@ describe('reductions', () => {
     const graph = total([plane('x')], 'sum')
     expect(shape(vjp(graph).graph)).toEqual(['x sample', 'bar_total uniform', 'bar_x sample'])
     expect(evaluate(vjp(graph).graph, { x: [1, 2, 3], bar_total: 10 }, 3)).toEqual({ bar_x: [20, 40, 60] })
-    checkDerivatives(graph, { x: [1, 2, 3] }, 3)
+    expectDerivatives(graph, { x: [1, 2, 3] }, 3)
   })
   test('a wide sum: one entry for all samples', () => {
     const graph = graphOf([plane('v', 'sample', 'f64', 2), reduction('total', 'sum', 'f64', 2)], (b, p) => {
@@ -157,14 +157,14 @@ describe('reductions', () => {
       b.contribute(p['total']!, 1, b.sin(x))
     })
     expect(shape(vjp(graph).graph)).toEqual(['v sample 2', 'bar_total table 2', 'bar_v sample 2'])
-    checkDerivatives(graph, { v: [1, 2, 3, 4, 5, 6] }, 3)
+    expectDerivatives(graph, { v: [1, 2, 3, 4, 5, 6] }, 3)
   })
   test.each(['max', 'min'] as const)('%s: the gradient goes to the sample that won', (fold) => {
     const graph = total([plane('x')], fold)
     expect(shape(vjp(graph).graph)).toEqual(['x sample', 'total_at uniform', 'bar_total uniform', 'bar_x sample'])
     expect(evaluate(vjp(graph).graph, { x: [-3, 1, 3], total_at: 1, bar_total: 10 }, 3)).toEqual({ bar_x: [0, 20, 0] })
     const [won, x] = fold === 'max' ? [0, [-3, 1, 2]] : [1, [-3, 1, 2]]
-    checkDerivatives(graph, { x }, 3, { extra: { total_at: won } })
+    expectDerivatives(graph, { x }, 3, { extra: { total_at: won } })
   })
 })
 
@@ -189,7 +189,7 @@ describe('mutables', () => {
       'dot_x_out sample',
       'dot_v_out sample',
     ])
-    checkDerivatives(step, { x: [1, 2], v: [3, -0.5] }, 2)
+    expectDerivatives(step, { x: [1, 2], v: [3, -0.5] }, 2)
   })
   test('one that is only written', () => {
     const graph = graphOf([plane('x'), plane('m')], (b, p) => b.store(p['m']!, 0, b.exp(b.load(p['x']!, 0))))

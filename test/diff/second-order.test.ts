@@ -36,7 +36,7 @@ function close(found: readonly number[], expected: readonly number[], relative: 
 }
 
 /** H·v with the outputs weighted by w, in every way. */
-function checkSecondOrder({ graph, inputs, wrt, samples, tape }: Case, over: readonly string[]): void {
+function expectSecondOrder({ graph, inputs, wrt, samples, tape }: Case, over: readonly string[]): void {
   const options: VjpOptions = { wrt, ...(tape && { tape }) }
   const directions = Object.fromEntries(
     wrt.map((name) => {
@@ -107,7 +107,7 @@ describe('loop-free kernels', () => {
   }
   test.each(Object.keys(cases))('%s', (name) => {
     const graph = scalarGraph(['x', 'z'], (b, x, z) => cases[name]!(b, x!, z!))
-    checkSecondOrder({ graph, inputs: scalars, wrt: ['x', 'z'], samples }, everyWay)
+    expectSecondOrder({ graph, inputs: scalars, wrt: ['x', 'z'], samples }, everyWay)
   })
 
   test('where the first derivative is zero: the guard of a zero adjoint does not hide the second', () => {
@@ -117,7 +117,7 @@ describe('loop-free kernels', () => {
     })
     const { graph: hessian } = jvp(vjp(graph).graph, { wrt: ['x'] })
     expect(evaluate(hessian, { x: [0], bar_y: [1], dot_x: [1] }, 1)).toEqual({ dot_bar_x: [2] })
-    checkSecondOrder({ graph, inputs: { x: [0, 1, -2] }, wrt: ['x'], samples }, everyWay)
+    expectSecondOrder({ graph, inputs: { x: [0, 1, -2] }, wrt: ['x'], samples }, everyWay)
   })
 
   test('uniforms and tables', () => {
@@ -129,7 +129,7 @@ describe('loop-free kernels', () => {
       },
     )
     const inputs = { x: [0.3, 0.9, 1.7], i: [1, 0, 1], a: 1.3, t: [0.7, 2] }
-    checkSecondOrder({ graph, inputs, wrt: ['x', 'a', 't'], samples }, everyWay)
+    expectSecondOrder({ graph, inputs, wrt: ['x', 'a', 't'], samples }, everyWay)
   })
 })
 
@@ -145,18 +145,18 @@ describe('loops', () => {
       return b.mul(c!, c!)
     })
   test.each([1, 2, 7])('%i recorded iterations', (count) => {
-    checkSecondOrder({ graph: powers(count), inputs: scalars, wrt: ['x', 'z'], samples }, everyWay)
+    expectSecondOrder({ graph: powers(count), inputs: scalars, wrt: ['x', 'z'], samples }, everyWay)
   })
   test('early exit', () => {
-    checkSecondOrder({ graph: powers(9, true), inputs: scalars, wrt: ['x', 'z'], samples }, everyWay)
+    expectSecondOrder({ graph: powers(9, true), inputs: scalars, wrt: ['x', 'z'], samples }, everyWay)
   })
   test('checkpoints', () => {
     const made = { graph: powers(10), inputs: scalars, wrt: ['x', 'z'], samples, tape: 'checkpoints' as const }
-    checkSecondOrder(made, ['reverse over forward'])
+    expectSecondOrder(made, ['reverse over forward'])
   })
   test('checkpoints are not reversed again: refused, with the way out', () => {
     const gradient = vjp(powers(10), { tape: 'checkpoints' }).graph
-    expect(() => vjp(gradient, { of: 'slope' })).toThrow(
+    expect(() => vjp(gradient, { kernel: 'slope' })).toThrow(
       "vjp of kernel 'slope': it is a reverse derivative whose loop uses checkpoints, which cannot be reversed again; " +
         "take jvp of it, which gives the same second derivatives, or build it with vjp(…, { tape: 'full' })",
     )
@@ -181,6 +181,6 @@ describe('loops', () => {
       })
       b.store(p['y']!, 0, b.mul(c!, c!))
     })
-    checkSecondOrder({ graph, inputs: { x: scalars.x, t: [0.5, 1.2, 0.9] }, wrt: ['x', 't'], samples }, everyWay)
+    expectSecondOrder({ graph, inputs: { x: scalars.x, t: [0.5, 1.2, 0.9] }, wrt: ['x', 't'], samples }, everyWay)
   })
 })

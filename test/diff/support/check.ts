@@ -51,7 +51,7 @@ function collect(
 }
 
 /** Runs every comparison for one graph at one point; fails the test where one does not hold. */
-export function checkDerivatives(graph: Graph, inputs: Planes, samples: number, options: CheckOptions = {}): void {
+export function expectDerivatives(graph: Graph, inputs: Planes, samples: number, options: CheckOptions = {}): void {
   const random = createRandom(options.seed ?? 1)
   const forward = jvp(graph, options)
   const reverse = vjp(graph, options)

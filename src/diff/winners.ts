@@ -1,0 +1,64 @@
+// Which sample won each `max` and `min` reduction: a second pass over the samples, that is given what the reductions gave and finds the
+// first sample that contributed it. Derivatives of such reductions take its answer as an input.
+// Invariant: at a tie the first sample wins; where the result is NaN, the first sample that contributed NaN; −1 where no sample did.
+import { createBuilder, type Builder } from '../ir/build.ts'
+import type { Graph, Value } from '../ir/graph.ts'
+import { rebuild } from '../ir/rebuild.ts'
+import {
+  createDerivedPlanes,
+  primalPlanes,
+  readShared,
+  sharedPlane,
+  winnerName,
+  type Derivative,
+  type DerivativeOptions,
+} from './planes.ts'
+import { createCopier } from './copier.ts'
+
+/** Identity of `min` over sample numbers. */
+const NO_SAMPLE = 2 ** 31 - 1
+
+/**
+ * The winners of the `max` and `min` reductions of a graph, or undefined where it has none.
+ * Planes: the inputs of the primal, `<name>` for each such reduction (its result: an input here), and `<name>_at`, a `min` reduction over
+ * sample numbers that is 2³¹ − 1 where no sample contributed the result.
+ */
+export function winners(graph: Graph, options: DerivativeOptions = {}): Derivative | undefined {
+  const planes = primalPlanes(graph, options.mutables)
+  const selecting = planes.filter(({ reduce, type }) => (reduce === 'max' || reduce === 'min') && type === 'f64')
+  if (selecting.length === 0) return undefined
+  const b = createBuilder()
+  const derived = createDerivedPlanes('vjp', b, options)
+  planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
+  const results = new Map(
+    selecting.map((plane) => [
+      plane.number,
+      derived.declare('value', plane, sharedPlane(plane.name, plane.type, plane.components)),
+    ]),
+  )
+  const found = new Map(
+    selecting.map((plane) => {
+      const { components } = plane
+      const declared = { name: winnerName(plane), role: 'reduction', reduce: 'min', type: 'i32', components } as const
+      return [plane.number, derived.declare('winner', plane, declared)]
+    }),
+  )
+  const mask = planes.find(({ role }) => role === 'mask')
+  const finished = mask && b.load(derived.primalNumber(mask.number), 0)
+  const nobody = b.const('i32', NO_SAMPLE)
+  const tapes = graph.tapes.map((tape) => b.tape(tape))
+  createCopier({
+    b,
+    renaming: { type: (same) => same, plane: derived.primalNumber, tape: (tape) => tapes[tape]! },
+    keep(effect, operands) {
+      const result = results.get(effect.plane)
+      if (result === undefined) return
+      const hasWon = sameNumber(b, operands[0]!, readShared(b, result, effect.component))
+      const takesPart = finished ? b.and(hasWon, b.not(finished)) : hasWon
+      b.contribute(found.get(effect.plane)!, effect.component, b.select(takesPart, b.sampleIndex(), nobody))
+    },
+  }).copy(graph.body)
+  return { graph: rebuild(b.finishGraph()), planes: derived.planes }
+}
+
+const sameNumber = (b: Builder, x: Value, y: Value): Value => b.or(b.eq(x, y), b.and(b.ne(x, x), b.ne(y, y)))
