@@ -1,0 +1,227 @@
+// Prints a lowered graph as the text of a WebAssembly module: one function over a range of samples, a group of vectors at a time.
+//   run(block, begin, end)    block: address of the frame (frame.ts); begin, end: absolute sample numbers
+// Groups start at multiples of their size, so that a reduction finds its accumulators; lanes outside [begin, end) are masked wherever
+// they could show: in loops, in sides, in effects other than stores. Plain stores write whole groups: the tiles have room for them.
+import { HarrierError } from '../../errors.ts'
+import {
+  isConstruct,
+  isEffect,
+  isPlaneEffect,
+  walk,
+  type Graph,
+  type Node,
+  type Region,
+  type Value,
+} from '../../ir/graph.ts'
+import { uniformity, type Uniformity } from '../llvm/uniformity.ts'
+import { loadSamples } from './access.ts'
+import { anyLane, constructs } from './control.ts'
+import { effects } from './effects.ts'
+import { BEGIN, createEmitter, END, read, SAMPLE, type Emitter, type Mask } from './emitter.ts'
+import { layOut, type Frame } from './frame.ts'
+import { laneCount, widenMask } from './lanes.ts'
+import { isReading, leaves, sampleNumbers } from './leaves.ts'
+import { REPORT_FUNCTION } from './report.ts'
+import { isEmitted, rows } from './rows.ts'
+import { ALONE, applyNotes, forgetNotes, OVERFLOWED, SCATTER_LOCALS } from './scatter.ts'
+
+export interface EmitOptions {
+  readonly sampleStrides?: readonly number[] | undefined
+  readonly check?: boolean | undefined
+  /** Samples of a group, as far as 1, 2 or 4 vectors hold so many; absent: by the number of values that live at one time. */
+  readonly width?: number | undefined
+}
+
+/** Vectors that run side by side. */
+type Vectors = 1 | 2 | 4
+
+export interface Emitted {
+  readonly text: string
+  readonly frame: Frame
+}
+
+/** Vector registers of common processors, 16, less some for constants and masks. */
+const REGISTERS = 12
+/** Larger bodies fill the pipelines by themselves; side by side they would only take longer to compile. */
+const MOST_INTERLEAVED_NODES = 1500
+
+/** Vectors side by side hide the latency of dependent steps, as long as their values stay in registers. */
+function chooseVectors(live: number, nodes: number): Vectors {
+  if (nodes > MOST_INTERLEAVED_NODES) return 1
+  return live * 4 <= REGISTERS ? 4 : live * 2 <= REGISTERS ? 2 : 1
+}
+
+export function emit(graph: Graph, options: EmitOptions): Emitted {
+  if (options.width !== undefined) {
+    const vectors = options.width / laneCount(graph)
+    return emitFor(graph, options, vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1)
+  }
+  const first = emitFor(graph, options, 1)
+  const vectors = chooseVectors(first.live, [...walk(graph.body)].length)
+  return vectors === 1 ? first : emitFor(graph, options, vectors)
+}
+
+function emitFor(graph: Graph, options: EmitOptions, vectors: Vectors): Emitted & { readonly live: number } {
+  const check = options.check ?? false
+  const frame = layOut({ graph, lanes: laneCount(graph), vectors })
+  const alike = uniformity(graph)
+  const { invariant, early, late } = rootOrder(graph, alike, frame, check)
+  const e = createEmitter({
+    graph,
+    frame,
+    uniformity: alike,
+    order: [...invariant, ...early, ...late],
+    check,
+    sampleStrides: options.sampleStrides,
+  })
+
+  emitNodes(e, invariant, undefined)
+  e.startGroup()
+  const mask = needsRange(graph, alike, check) ? e.masks() : undefined
+  const body: GroupBody = {
+    early: () => emitNodes(e, early, mask),
+    late: () => emitNodes(e, late, mask),
+  }
+  if (frame.log?.canOverflow) emitAttempts(e, mask!, body)
+  else {
+    if (mask) restrictToRange(e, mask)
+    if (frame.log) forgetNotes(e)
+    body.early()
+    body.late()
+    if (frame.log) applyNotes(e)
+  }
+
+  const { setup, group, body: lines, locals } = e.sections()
+  const scatterLocals = frame.log ? SCATTER_LOCALS.map((name) => `(local ${name} i32)`).join(' ') : ''
+  const text = `(module
+  (import "harrier" "memory" (memory 1 32768))
+${check ? `  ${REPORT_FUNCTION}\n` : ''}  (func (export "run") (param $block i32) (param $begin i32) (param $end i32)
+  (local $sample i32) ${scatterLocals} ${locals.declarations()}
+${setup}
+  (local.set $sample (i32.and ${BEGIN} (i32.const ${-frame.group})))
+  (block $done (loop $nextGroup
+  (br_if $done (i32.ge_u ${SAMPLE} ${END}))
+${group}
+  (block $skipGroup
+${lines}
+  )
+  (local.set $sample (i32.add ${SAMPLE} (i32.const ${frame.group})))
+  (br $nextGroup)))))
+`
+  return { text, frame, live: locals.peak() }
+}
+
+/** The nodes of a group, in two parts: what may be run again, and what follows. */
+interface GroupBody {
+  readonly early: () => void
+  readonly late: () => void
+}
+
+/**
+ * What is computed before the samples, and the order of the rest: stores, contributions and marks are put off until the last load, as a
+ * load sees what was there at launch, and to the end where the group may be run again.
+ */
+function rootOrder({ body }: Graph, alike: Uniformity, frame: Frame, check: boolean) {
+  // A checked access belongs to a sample, so that nothing is computed before there is one.
+  const isHoisted = (node: Node) => !check && alike.isInvariant(node)
+  const varying = body.nodes.filter((node) => !isHoisted(node))
+  const isLate = (node: Node) => isPlaneEffect(node) && node.op !== 'scatterAdd'
+  const lastLoad = frame.log?.canOverflow ? varying.length - 1 : varying.findLastIndex(({ op }) => op === 'load')
+  const start = varying.slice(0, lastLoad + 1)
+  return {
+    invariant: body.nodes.filter(isHoisted),
+    early: start.filter((node) => !isLate(node)),
+    late: [...start.filter(isLate), ...varying.slice(lastLoad + 1)],
+  }
+}
+
+/** Whether it matters which lanes are in the range. */
+function needsRange(graph: Graph, alike: Uniformity, check: boolean): boolean {
+  if (check || graph.planes.some(({ role }) => role === 'mask')) return true
+  return [...walk(graph.body)].some((node) =>
+    isConstruct(node)
+      ? !alike.isUniform(node.operands[0]!) || (node.op === 'loop' && !alike.leavesTogether(node))
+      : isEffect(node) && node.op !== 'store',
+  )
+}
+
+/** Samples in the range that are not finished; a group without any is skipped. */
+function restrictToRange(e: Emitter, masks: readonly string[]): void {
+  const { lanes } = e.frame
+  const begin = e.once('begin', 'v128', () => `(i32x4.splat ${BEGIN})`)
+  const end = e.once('end', 'v128', () => `(i32x4.splat ${END})`)
+  const finishing = e.graph.planes.findIndex(({ role }) => role === 'mask')
+  masks.forEach((mask, vector) => {
+    const numbers = sampleNumbers(e, vector)
+    const inRange = `(v128.and (i32x4.ge_s ${numbers} ${begin}) (i32x4.lt_s ${numbers} ${end}))`
+    e.set(mask, widenMask(inRange, lanes))
+    if (finishing >= 0) e.set(mask, `(v128.andnot ${read(mask)} ${loadSamples(e, finishing, 0, vector)})`)
+  })
+  if (finishing >= 0) e.line(`(br_if $skipGroup (i32.eqz ${anyLane(masks)}))`)
+}
+
+/**
+ * Runs a group whose notes of scatter-adds may run out of room: first all lanes together, and when that did not go, each lane alone.
+ * Until then nothing but notes was written.
+ */
+function emitAttempts(e: Emitter, masks: readonly string[], { early, late }: GroupBody): void {
+  const { lanes, group } = e.frame
+  e.set(ALONE, '(i32.const -1)')
+  e.nest(
+    '(loop $attempt',
+    () => {
+      restrictToRange(e, masks)
+      masks.forEach((mask, vector) => {
+        const isAlone = `(i32x4.eq (i32x4.sub ${sampleNumbers(e, vector)} (i32x4.splat ${SAMPLE})) (i32x4.splat ${read(ALONE)}))`
+        const together = `(i32x4.splat (i32.shr_s ${read(ALONE)} (i32.const 31)))`
+        e.set(mask, `(v128.and ${read(mask)} ${widenMask(`(v128.or ${isAlone} ${together})`, lanes)})`)
+      })
+      e.set(OVERFLOWED, '(i32.const 0)')
+      forgetNotes(e)
+      early()
+      e.line(`(if ${read(OVERFLOWED)} (then (local.set ${ALONE} (i32.const 0)) (br $attempt)))`)
+      applyNotes(e)
+      late()
+      const next = `(local.tee ${ALONE} (i32.add ${read(ALONE)} (i32.const 1)))`
+      e.line(
+        `(if (i32.ge_s ${read(ALONE)} (i32.const 0)) (then (br_if $attempt (i32.lt_s ${next} (i32.const ${group})))))`,
+      )
+    },
+    ')',
+  )
+}
+
+function emitNodes(e: Emitter, nodes: readonly Node[], mask: Mask): void {
+  for (const node of nodes) {
+    if (isConstruct(node)) {
+      constructs[node.op](e, node, mask, (region: Region, inner: Mask) => emitNodes(e, region.nodes, inner))
+    } else if (isEffect(node)) effects[node.op](e, node, mask)
+    else emitValue(e, node, mask)
+    e.retire(node)
+  }
+}
+
+function emitValue(e: Emitter, value: Value, mask: Mask): void {
+  const { op, operands, type } = value
+  if (isReading(op)) leaves[op](e, value, mask)
+  else if (isEmitted(op)) {
+    const { lanes } = e.frame
+    e.define(value, (vector, temporary) =>
+      rows[op](
+        {
+          lanes,
+          constant: e.constant,
+          temporary,
+          literal: (k) => {
+            const operand = operands[k]!
+            return operand.op === 'const' ? operand.literal : undefined
+          },
+          isUniform: (k) => e.uniformity.isUniform(operands[k]!),
+        },
+        operands.map((operand) => e.get(operand, vector)),
+        operands[0]!.type,
+        type,
+      ),
+    )
+  } else throw new HarrierError('E_INTERNAL', `wasm backend: the graph holds '${op}', which lowering writes out`)
+}

@@ -1,0 +1,5 @@
+// The wasm backend with binaryen in this thread and nothing stored.
+import { createAssembler } from '../../../src/backends/wasm/assemble.ts'
+import { createWasmBackend } from '../../../src/backends/wasm/index.ts'
+
+export const wasm = createWasmBackend({ assemble: await createAssembler() })
