@@ -47,12 +47,13 @@ const orbits = kernel(
         const next = y.map((value, d) => value.add(h.mul(combine(B, stages, d))))
         const ratio = next
           .map((value, d) => {
-            const error = stages[0]!
-              [d]!.add(stages[10]![d]!)
-              .sub(stages[11]![d]!)
-              .sub(stages[12]![d]!)
-              .mul(h)
-              .mul(ERROR)
+            const [first, tenth, eleventh, twelfth] = [0, 10, 11, 12].map((stage) => stages[stage]![d]!) as [
+              Scalar,
+              Scalar,
+              Scalar,
+              Scalar,
+            ]
+            const error = first.add(tenth).sub(eleventh).sub(twelfth).mul(h).mul(ERROR)
             return abs(error).div(max(abs(value), abs(y[d]!)).mul(TOLERANCE).add(TOLERANCE))
           })
           .reduce((worst, each) => max(worst, each))
@@ -60,7 +61,12 @@ const orbits = kernel(
         const factor = clip(pow(ratio, where(accepted, -1 / 9, -1 / 8)).mul(0.9), 0.2, 5)
         const keep = (d: number) => where(accepted, next[d]!, y[d]!)
         return {
-          ...{ rx: keep(0), ry: keep(1), rz: keep(2), vx: keep(3), vy: keep(4), vz: keep(5) },
+          rx: keep(0),
+          ry: keep(1),
+          rz: keep(2),
+          vx: keep(3),
+          vy: keep(4),
+          vz: keep(5),
           t: where(accepted, state.t.add(h), state.t),
           h: h.mul(factor),
           attempts: state.attempts.add(1),
