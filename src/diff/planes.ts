@@ -30,6 +30,8 @@ export type Purpose =
   | 'adjoint'
   /** An output of the primal, written beside its derivative. */
   | 'value'
+  /** All partial derivatives of an output by one input. */
+  | 'jacobian'
   /** Tangent of an input: an input of the forward kernel. */
   | 'tangent'
   /** Tangent of an output: an output of the forward kernel. */

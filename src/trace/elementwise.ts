@@ -107,6 +107,7 @@ export const RULES = {
   floorDiv: row(2, 'integer', 'floorDiv'),
   toInt: row(1, 'any', (b, [x]) => b.convert(x!, 'i32')),
   toFloat: row(1, 'any', (b, [x]) => b.convert(x!, 'f64')),
+  stopGradient: row(1, 'float', 'stopGradient', { quaternion: 'componentwise' }),
 } satisfies Record<string, Rule>
 
 export type RuleName = keyof typeof RULES

@@ -223,3 +223,8 @@ export const floorDiv = free<IntegerFunction2>('floorDiv')
 export const toInt = free<<A extends Operand>(x: A) => Make<'integer', ShapeOf<A>>>('toInt')
 /** The value as a float; a condition gives 0 or 1. */
 export const toFloat = free<FloatFunction>('toFloat')
+
+// Derivatives ------------------------------------------------------------------------------------------------------------------------
+
+/** x, but a constant to derivatives: no gradient flows through it. */
+export const stopGradient = free<FloatFunction>('stopGradient')
