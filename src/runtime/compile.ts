@@ -60,7 +60,7 @@ export function compileShared(tools: Tools, request: CompileRequest): Uint8Array
     compile(tools, request, ['-c', '-o', object])
     const { compiler, linker } = tools
     const [program, flags] = linker === undefined ? [compiler.path, COMPILER_LINK_FLAGS] : [linker.path, LINKER_FLAGS]
-    run(tools, request, program, [...flags, '-o', shared, object])
+    run(tools, request, { program, args: [...flags, '-o', shared, object], input: '', wayOut: NO_LINKER })
     return readFileSync(shared)
   })
 }
@@ -76,7 +76,22 @@ export function compileAssembly(tools: Tools, request: CompileRequest): string {
 
 function compile(tools: Tools, request: CompileRequest, output: readonly string[]): void {
   const args = [...compilerFlags(request.codegenLevel), ...output, '-']
-  run(tools, request, tools.compiler.path, args, request.llvm)
+  run(tools, request, { program: tools.compiler.path, args, input: request.llvm, wayOut: OTHER_COMPILER })
+}
+
+const OTHER_COMPILER =
+  "set HARRIER_CLANG to another clang or HARRIER_BACKEND to 'wasm', and please report this with what k.source('llvm') gives"
+
+const NO_LINKER =
+  "install a linker (Debian, Ubuntu: apt-get install binutils) or set HARRIER_BACKEND to 'wasm'; " +
+  "if there is one, please report this with what k.source('llvm') gives"
+
+interface Start {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly input: string
+  /** What to do when the program fails. */
+  readonly wayOut: string
 }
 
 function inPrivateFolder<Result>(action: (folder: string) => Result): Result {
@@ -91,13 +106,7 @@ function inPrivateFolder<Result>(action: (folder: string) => Result): Result {
 /** Enough for a compiler's complaint about every line of a large module. */
 const MESSAGE_BYTES = 64 * 1024 * 1024
 
-function run(
-  { limit }: Tools,
-  { kernel }: CompileRequest,
-  program: string,
-  args: readonly string[],
-  input: string = '',
-): void {
+function run({ limit }: Tools, { kernel }: CompileRequest, { program, args, input, wayOut }: Start): void {
   const { status, signal, error, stderr } = spawnSync(program, args, {
     input,
     encoding: 'utf8',
@@ -131,8 +140,7 @@ function run(
   const how = error?.message ?? (signal === null ? `it ended with code ${status}` : `it was ended by ${signal}`)
   throw new HarrierError(
     'E_COMPILE',
-    `kernel '${kernel}': ${program} refused the generated code (${how}): ${firstComplaint(text)}; ` +
-      "set HARRIER_CLANG to another clang or HARRIER_BACKEND to 'wasm', and please report this with what k.source('llvm') gives",
+    `kernel '${kernel}': ${program} refused the generated code (${how}): ${firstComplaint(text)}; ${wayOut}`,
     { cause },
   )
 }

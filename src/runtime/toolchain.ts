@@ -124,9 +124,11 @@ function onPath(name: string, environment: NodeJS.ProcessEnv): string | undefine
   })
 }
 
-/** Only ld on Linux takes the arguments that we know; other systems link by the compiler. */
+/** Linkers that take the arguments that we know, on Linux; other systems link by the compiler. */
+const LINKERS = process.platform === 'linux' ? ['ld', 'ld.lld'] : []
+
 function findLinker(environment: NodeJS.ProcessEnv): Toolchain['linker'] {
-  const path = process.platform === 'linux' ? onPath('ld', environment) : undefined
+  const path = LINKERS.map((name) => onPath(name, environment)).find((found) => found !== undefined)
   return path === undefined ? undefined : { path, identity: JSON.stringify(stateOf(realpathSync(path))) }
 }
 
