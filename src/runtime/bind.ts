@@ -152,7 +152,7 @@ export function bind(
   }
   for (const slot of slots) {
     if (!slot.isOutput || planes.some((plane) => plane.slot === slot)) continue
-    const length = slot.role === 'reduce' ? 1 : samples
+    const length = slot.role === 'reduce' ? 1 : slot.lengthOf === undefined ? samples : entries(planes, slot.lengthOf)
     const type = slot.type === 'f64' ? floatType : slot.type
     // A reduction is a number of the call, not a plane: it is made here also where nothing else may be.
     const array = allocate ? allocate(type, slot.components * length) : new ARRAY_CLASSES[type](slot.components)
@@ -175,6 +175,10 @@ export function bind(
     copiesBack: placed.flatMap(({ copyBack }) => copyBack ?? []),
   }
 }
+
+/** Entries of a table that was bound; 0 where it was left out, as nothing reads it then. */
+const entries = (planes: readonly BoundPlane[], table: string): number =>
+  planes.find(({ slot }) => slot.name === table)?.length ?? 0
 
 const missing = ({ name, role, isOutput }: Slot): string =>
   isOutput

@@ -41,7 +41,9 @@ export function createFastPath(
     isSimpleOption(options) &&
     positional.length > 0 &&
     positional.every(({ role, written }) => (role === 'per_sample' || role === 'uniform') && !written) &&
-    slots.every(({ role, head, isOutput }) => role !== 'reduce' && (!isOutput || head.length === 0)) &&
+    slots.every(
+      ({ role, head, isOutput }) => role !== 'reduce' && role !== 'accum_out' && (!isOutput || head.length === 0),
+    ) &&
     (returned.form === 'slot' ||
       (returned.form === 'array' && returned.items.every(({ form }) => form === 'slot')) ||
       (returned.form === 'object' && returned.entries.every(([, { form }]) => form === 'slot')))

@@ -6,10 +6,11 @@ import { NdArray } from './ndarray.ts'
 
 type Shaped = unknown
 
-function planeResult({ form, handedIn, range }: BoundCall, { slot, array, pitch }: BoundPlane): Shaped {
+function planeResult({ form, handedIn, range }: BoundCall, { slot, array, pitch, length }: BoundPlane): Shaped {
   const own = handedIn.get(slot.name)
   if (own !== undefined) return own
   if (slot.role === 'reduce') return slot.components === 1 ? array[0]! : array
+  if (slot.role === 'accum_out') return slot.head.length === 0 ? array : new NdArray(array, [...slot.head, length])
   if (form === 'number' && slot.head.length === 0) return array[0]!
   if (form !== 'batch') return new NdArray(array, slot.head)
   return slot.head.length === 0

@@ -20,6 +20,8 @@ export interface Slot {
   readonly isOutput: boolean
   /** Entries of a table with named axes; absent where any length fits. */
   readonly length?: number
+  /** An accumulator made by the call is as long as the table of this name. */
+  readonly lengthOf?: string
   /** May be left out of a call: the kernel does not read it. */
   readonly optional?: boolean
 }
@@ -28,11 +30,11 @@ export interface Signature {
   readonly kernel: string
   /** In declared order. */
   readonly parameters: readonly Slot[]
-  /** Parameters that a positional call lists: all but reductions, which take no argument. */
+  /** Parameters that a positional call lists: all but those that the call makes, as reductions, which take no argument. */
   readonly positional: readonly Slot[]
   /** One a plane, parameters first. */
   readonly slots: readonly Slot[]
-  /** Other names of output slots: `out`, `out0` … for slots that have a name of their own. */
+  /** Other names of slots: `out`, `out0` … for outputs that have a name of their own, `bar_out0` for their seeds. */
   readonly aliases: ReadonlyMap<string, Slot>
 }
 
@@ -41,7 +43,8 @@ export const isPerSample = ({ role }: Slot): boolean =>
   role === 'per_sample' || role === 'vec_in' || role === 'mat_in' || role === 'mutable' || role === 'terminated'
 
 export function signatureOf({ name, parameters, outputs }: TracedKernel): Signature {
-  const declared = parameters.map(({ name: parameter, kind, plane, isRead, isWritten }): Slot => {
+  const declared = parameters.map((declaration): Slot => {
+    const { name: parameter, kind, plane, isRead, isWritten, isOptional, lengthOf } = declaration
     const length = kind.axes?.reduce((product, { extent }) => product * extent, 1)
     return {
       name: parameter,
@@ -52,12 +55,14 @@ export function signatureOf({ name, parameters, outputs }: TracedKernel): Signat
       components: kind.head.components,
       read: isRead,
       written: isWritten,
-      isOutput: kind.role === 'reduce',
+      isOutput: kind.role === 'reduce' || lengthOf !== undefined,
       ...(length === undefined ? {} : { length }),
+      ...(lengthOf === undefined ? {} : { lengthOf }),
+      ...(isOptional ? { optional: true } : {}),
     }
   })
   const returned = outputs
-    .filter(({ isReduction }) => !isReduction)
+    .filter(({ isParameter }) => !isParameter)
     .map(({ name: output, plane, head }): Slot => ({
       name: output,
       role: 'mutable',
@@ -75,10 +80,17 @@ export function signatureOf({ name, parameters, outputs }: TracedKernel): Signat
     const slot = slots.find((candidate) => candidate.plane === plane)
     if (slot && !positionalNameTaken && positionalName !== output) aliases.set(positionalName, slot)
   }
+  for (const { alternativeName, plane } of parameters) {
+    if (alternativeName !== undefined)
+      aliases.set(
+        alternativeName,
+        slots.find((slot) => slot.plane === plane)!,
+      )
+  }
   return {
     kernel: name,
     parameters: declared,
-    positional: declared.filter(({ role }) => role !== 'reduce'),
+    positional: declared.filter(({ isOutput }) => !isOutput),
     slots,
     aliases,
   }

@@ -14,9 +14,9 @@ import { constantOf } from './promote.ts'
 import { checkReturns, leafHead, readReturned, type Returns } from './returns.ts'
 import { isPlainObject, type Leaf, type Structure, type Template } from './structure.ts'
 import type { ArgumentSpec, Returned, TracedKernel, TracedOutput, TracedParameter } from './traced.ts'
+import type { Parameters } from './types.ts'
 import { componentsOf, isHandle, show } from './value.ts'
 
-export type Parameters = Readonly<Record<string, Kind>>
 export type Body = (parameters: never) => unknown
 
 export interface TraceOptions {
@@ -154,7 +154,7 @@ function storeOutputs(trace: Trace, leaves: readonly Leaf[], { slots }: Naming):
   return leaves.map((leaf, slot): TracedOutput => {
     const head = leafHead(leaf)
     const naming = slots[slot]!
-    if (isHandle(leaf)) return { ...naming, head, plane: leaf[STATE].reduction!.plane, isReduction: true }
+    if (isHandle(leaf)) return { ...naming, head, plane: leaf[STATE].reduction!.plane, isParameter: true }
     const role: PlaneRole = 'sample'
     const plane = b.plane({ name: naming.name, role, type: head.type, components: head.components })
     const components =
@@ -162,12 +162,12 @@ function storeOutputs(trace: Trace, leaves: readonly Leaf[], { slots }: Naming):
         ? [constantOf(trace, leaf, head.type)]
         : componentsOf(leaf[STATE])
     components.forEach((value, k) => b.store(plane, k, value))
-    return { ...naming, head, plane, isReduction: false }
+    return { ...naming, head, plane, isParameter: false }
   })
 }
 
-/** By role, then by code unit. */
-function canonicalOrder(entries: readonly (readonly [Role, string])[]): ArgumentSpec {
+/** Entries of an `argSpec` in canonical order: by role, then by code unit. */
+export function canonicalOrder(entries: readonly (readonly [Role, string])[]): ArgumentSpec {
   return [...entries].sort(([role, name], [otherRole, otherName]) => {
     const byRole = ROLES.indexOf(role) - ROLES.indexOf(otherRole)
     return byRole !== 0 ? byRole : name < otherName ? -1 : name > otherName ? 1 : 0
@@ -245,7 +245,7 @@ export function trace(name: string | undefined, params: unknown, body: unknown, 
     returned: structure ? toReturned(structure.template) : ({ form: 'nothing' } as const),
     argSpec: canonicalOrder([
       ...traced.map((parameter) => [parameter.kind.role, parameter.name] as const),
-      ...outputs.filter(({ isReduction }) => !isReduction).map((output) => ['mutable', output.name] as const),
+      ...outputs.filter(({ isParameter }) => !isParameter).map((output) => ['mutable', output.name] as const),
     ]),
     outputNames: outputs.map((output) => output.name),
     finishMask: traced.find(({ kind }) => kind.role === 'terminated')?.plane,

@@ -1,7 +1,7 @@
 // What tracing hands to the runtime: a plain, immutable record of one kernel. Everything a call needs (planes, names, shape of the result)
 // can be read off it without looking into the graph.
-// Invariants: plane numbers are those of `graph.planes`: parameters in declared order, then outputs in return order (reductions that the
-// body returned have no plane of their own); every float of the graph is f64, src/ir/specialise.ts makes the f32 build.
+// Invariants: plane numbers are those of `graph.planes`: parameters in declared order, then outputs in return order (parameters that
+// are returned, as reductions, have no plane of their own); every float of the graph is f64, src/ir/specialise.ts makes the f32 build.
 import type { Graph } from '../ir/graph.ts'
 import type { Head, Kind, Role } from './kinds.ts'
 
@@ -13,9 +13,15 @@ export interface TracedParameter {
   readonly isRead: boolean
   /** Whether the graph writes to it. */
   readonly isWritten: boolean
+  /** May be left out of a call: an input that a derivative takes for the sake of its primal and does not read. */
+  readonly isOptional?: true
+  /** Another name that it answers to: seeds of a derivative, by the positional name of their output. */
+  readonly alternativeName?: string
+  /** An accumulator that a call makes, as long as the table of this name, unless it is handed in. */
+  readonly lengthOf?: string
 }
 
-/** One output slot: a returned value, a constant, or a reduction that the body returned. */
+/** One output slot: a returned value, a constant, or a reduction (of a derivative: an accumulator, too) that is returned. */
 export interface TracedOutput {
   /** What the slot is called: `argSpec`, `outputs`, by-name arrays, derivatives. */
   readonly name: string
@@ -24,9 +30,10 @@ export interface TracedOutput {
   /** Another slot or a parameter has the positional name as its own. */
   readonly positionalNameTaken: boolean
   readonly head: Head
-  /** The plane it is written to; for a reduction the plane of the parameter of the same name. */
+  /** The plane it is written to; where a parameter is returned, its plane. */
   readonly plane: number
-  readonly isReduction: boolean
+  /** A reduction or accumulator that is returned: the parameter of the same name, no plane of its own. */
+  readonly isParameter: boolean
 }
 
 /** The shape of what the body returned; `slot` numbers index `TracedKernel.outputs`. */

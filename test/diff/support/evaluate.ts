@@ -2,7 +2,6 @@
 import { compile, type Bindings, type BoundPlane } from '../../../src/ir/interpret.ts'
 import { accesses, type Graph } from '../../../src/ir/graph.ts'
 import { lower } from '../../../src/ir/lower/lower.ts'
-import { rebuild } from '../../../src/ir/rebuild.ts'
 import type { PlaneArray, Type } from '../../../src/ir/types.ts'
 import { verify } from '../../../src/ir/verify.ts'
 
@@ -25,17 +24,7 @@ const ARRAYS: Record<Type, (length: number) => PlaneArray> = {
 /** A graph made ready: evaluates it on `samples` samples and gives what it wrote. Accumulators start from the input of their name, or from 0. */
 export function evaluator(graph: Graph): (inputs: Planes, samples: number) => Record<string, number[]> {
   verify(graph)
-  const lowered = lower(
-    rebuild(graph, {
-      value: (value, [x, y], b) =>
-        value.op === 'guardedMul'
-          ? b.select(b.eq(y!, b.zero(y!.type)), b.zero(y!.type), b.mul(x!, y!))
-          : value.op === 'custom' || value.op === 'stopGradient'
-            ? x
-            : undefined,
-    }),
-    { fma: true },
-  )
+  const lowered = lower(graph, { fma: true })
   const run = compile(lowered)
   const { written } = accesses(graph)
   return (inputs, samples) => {
