@@ -21,7 +21,10 @@ export function setup(): () => void {
       }
       const calls = callsIn(objects, disassembler)
       if (calls.length > 0) {
-        throw new Error(`kernels of the tests call something:\n${calls.slice(0, LISTED).join('\n')}`)
+        // An error thrown here would be printed, but the run would still count as passed.
+        console.error(`FAIL: kernels of the tests call something:\n${calls.slice(0, LISTED).join('\n')}`)
+        process.exitCode = 1
+        return
       }
       console.log(`no calls in the machine code of ${objects.length} kernels`)
     } finally {
