@@ -3,9 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorsPage } from '../../tools/print-errors.ts'
+import { functionsPage } from '../../tools/print-features.ts'
 
 const page = (name: string) => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8')
 
 test('docs/errors.md is what tools/print-errors.ts prints', () => {
   expect(page('errors.md')).toBe(errorsPage())
+})
+
+test('docs/functions.md is what tools/print-features.ts prints', () => {
+  expect(page('functions.md')).toBe(functionsPage())
 })
