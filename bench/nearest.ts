@@ -1,6 +1,6 @@
 // For each of 42,049 ZIP codes the nearest of 3,376 airports: 142 million pairs, two sines a pair. The C arm has the sines vectorised
 // through libmvec; Numba and plain JS call a scalar sine.
-import { asin, cos, kernel, loop, Scalar, sin, sqrt, Table, where } from '../src/index.ts'
+import { asin, cos, kernel, loop, Scalar, sin, sqrt, Table, toInt, where } from '../src/index.ts'
 import { numbers, readCsv } from '../examples/support/csv.ts'
 import { kernelArms } from './support/arms.ts'
 import { ratio, type Benchmark } from './support/harness.ts'
@@ -24,7 +24,7 @@ const nearest = kernel(
   { lat: Scalar, lon: Scalar, airportLat: Table(Scalar), airportLon: Table(Scalar), airportCos: Table(Scalar) },
   (zip) => {
     const cosLat = cos(zip.lat)
-    const best = loop(count, { chord: Number.POSITIVE_INFINITY, airport: 0 }, (i, { chord, airport }) => {
+    const best = loop(count, { chord: Number.POSITIVE_INFINITY, airport: toInt(0) }, (i, { chord, airport }) => {
       const up = sin(zip.airportLat.at(i).sub(zip.lat).mul(0.5))
       const across = sin(zip.airportLon.at(i).sub(zip.lon).mul(0.5))
       const here = up.mul(up).add(cosLat.mul(zip.airportCos.at(i)).mul(across.mul(across)))

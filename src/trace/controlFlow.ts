@@ -45,8 +45,11 @@ import type {
 
 // Types ------------------------------------------------------------------------------------------------------------------------------
 
-/** What branches give and loops carry: a value, a plain number or boolean, or a nesting of them. */
-export type Carries = SymbolicValue | number | boolean | readonly Carries[] | { readonly [key: string]: Carries }
+/**
+ * What branches give and loops carry: a value, a plain number or boolean, or a nesting of them. The type does not recurse, as types that are
+ * computed from it would not end; wrong leaves are refused when the body runs.
+ */
+export type Carries = SymbolicValue | number | boolean | readonly unknown[] | { readonly [key: string]: unknown }
 
 /** The same nesting with symbolic values throughout. */
 export type Carried<T> = T extends SymbolicValue
@@ -258,10 +261,10 @@ const only = (trace: Trace, call: string, side: Side) => traceSides(trace, call,
  * The values of one of two functions, which give the same shape: the side that no sample needs is skipped. A fault, a NaN or an infinite
  * value of the side not taken reaches neither values nor gradients.
  */
-export function branch<const T extends Carries>(
+export function branch<const T extends Carries, const U extends SameAs<T>>(
   condition: ConditionOperand,
   then: () => T,
-  otherwise: () => SameAs<T>,
+  otherwise: () => U,
 ): Carried<T>
 export function branch(condition: unknown, then: unknown, otherwise: unknown): unknown {
   const trace = currentTrace('branch()')
@@ -280,9 +283,9 @@ export function branch(condition: unknown, then: unknown, otherwise: unknown): u
 }
 
 /** The values of the function whose number is the index, clamped to the range; all functions give the same shape. */
-export function dispatch<const T extends Carries>(
+export function dispatch<const T extends Carries, const U extends SameAs<T>>(
   index: IndexOperand,
-  cases: readonly [() => T, ...(() => SameAs<T>)[]],
+  cases: readonly [() => T, ...(() => U)[]],
 ): Carried<T>
 export function dispatch(index: unknown, cases: unknown): unknown {
   const trace = currentTrace('dispatch()')
@@ -404,10 +407,10 @@ function readOptions(trace: Trace, call: string, options: unknown, known: string
  * Runs `body` at most `count` times (a plain number, or an int32 value of the sample), carrying a nesting of values whose types may not
  * change; gives the last one. The body is traced once: the size of the code does not depend on the count.
  */
-export function loop<const T extends Carries>(
+export function loop<const T extends Carries, const U extends SameAs<T>>(
   count: IndexOperand,
   initial: T,
-  body: (i: Index, s: Carried<T>) => SameAs<T>,
+  body: (i: Index, s: Carried<T>) => U,
   options?: LoopOptions<Carried<T>>,
 ): Carried<T>
 export function loop(count: unknown, initial: unknown, body: unknown, options?: unknown): unknown {
@@ -429,10 +432,10 @@ export function loop(count: unknown, initial: unknown, body: unknown, options?: 
  * Runs `body` while the condition holds, tested before each iteration for each sample by itself, and at most `max` times (a plain number,
  * an int32 value, or Infinity for no cap of your own). A loop that may need reverse derivatives needs a finite cap.
  */
-export function whileLoop<const T extends Carries>(
+export function whileLoop<const T extends Carries, const U extends SameAs<T>>(
   initial: T,
   condition: (s: Carried<T>) => ConditionOperand,
-  body: (s: Carried<T>) => SameAs<T>,
+  body: (s: Carried<T>) => U,
   options: { readonly max: IndexOperand },
 ): Carried<T>
 export function whileLoop(initial: unknown, condition: unknown, body: unknown, options: unknown): unknown {

@@ -8,8 +8,13 @@ import type { ElementOf, Make, ShapeOf, SymbolicValue } from './values.ts'
 
 declare const NAME: unique symbol
 
+/** The mark, in types only, that a value has an output name. */
+export interface NameMark<N extends string> {
+  readonly [NAME]: N
+}
+
 /** A value that carries its output name in its type. */
-export type Named<N extends string, V> = V & { readonly [NAME]?: N }
+export type Named<N extends string, V> = V & NameMark<N>
 
 /** The value, to be called `name` where it is returned: `return [named('up', x.add(1)), x.mul(2)]`. */
 export function named<const N extends string, V extends SymbolicValue | number | boolean>(
