@@ -43,7 +43,8 @@ const benchmark: Benchmark = {
       ['f64', Float64Array, 'double'],
       ['f32', Float32Array, 'float'],
     ] as const) {
-      const x = Floats.from({ length: N }, (_, i) => (20 * i) / N)
+      const x = new Floats(N)
+      for (let i = 0; i < N; i++) x[i] = (20 * i) / N
       const [js, scalarC, vectorC] = [new Floats(N), new Floats(N), new Floats(N)]
       const [scalar, vector] = [compile(type, []), compile(type, vectorMath)]
       const arms = kernelArms((options) => {

@@ -1,6 +1,7 @@
 // Arrays of other libraries and of other owners: what docs/interop.md claims.
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
+import { engine } from '../../src/backends/wasm/engine.ts'
 import { kernel, Mutable, Scalar, Vector } from '../../src/index.ts'
 
 const double = kernel('double', { v: Mutable(Vector(2)) }, ({ v }) => v.set(v.mul(2)))
@@ -46,7 +47,7 @@ describe('arrays of other libraries', () => {
 
 describe('memory of other owners', () => {
   test('WebAssembly memory', () => {
-    const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 })
+    const memory = new engine!.Memory({ initial: 1, maximum: 2 })
     const y = new Float64Array(memory.buffer, 64, 4).fill(2)
     scale(y)
     expect(new Float64Array(memory.buffer, 64, 4)).toEqual(new Float64Array(4).fill(6))
