@@ -100,6 +100,8 @@ interface Scope {
   readonly constructs: Map<string, readonly Value[]>
 }
 
+const PLAIN_OPS = OP_NAMES.filter(isPlain)
+
 const internal = (message: string): HarrierError => new HarrierError('E_INTERNAL', message)
 
 const literalKey = (type: Type, literal: Literal): string => `${type}:${Object.is(literal, -0) ? '-0' : literal}`
@@ -314,7 +316,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
   }
 
   const plainMethods = Object.fromEntries(
-    OP_NAMES.filter(isPlain).map((op) => [op, (...operands: readonly Value[]) => apply(op, operands)]),
+    PLAIN_OPS.map((op) => [op, (...operands: readonly Value[]) => apply(op, operands)]),
   ) as unknown as PlainMethods
 
   const builder: Builder = {

@@ -182,12 +182,16 @@ export function parse(text: string): Graph {
   /** Operands after an attribute. */
   const moreOperands = (): readonly Value[] => (takeIf(',') ? list(operand) : [])
 
-  function access(): { plane: number; component: number } {
+  function plane(): number {
     const token = take('name', 'the name of a plane')
-    const plane = planeNumbers.get(token.text)
-    if (plane === undefined) throw refuse('the name of a plane that is declared above', token)
-    return { plane, component: bracketed('the number of a component') ?? 0 }
+    const found = planeNumbers.get(token.text)
+    if (found === undefined) throw refuse('the name of a plane that is declared above', token)
+    return found
   }
+  const access = (): { plane: number; component: number } => ({
+    plane: plane(),
+    component: bracketed('the number of a component') ?? 0,
+  })
 
   function tape(): number {
     const token = take('tape', 'the number of a tape (#0, #1, …)')
@@ -218,7 +222,7 @@ export function parse(text: string): Graph {
         return { id, op, type: of, operands: [], ...access() }
       case 'uniform':
       case 'entryCount':
-        return { id, op, type: of, operands: [], plane: access().plane }
+        return { id, op, type: of, operands: [], plane: plane() }
       case 'gather':
         return { id, op, type: of, ...access(), operands: moreOperands() }
       case 'recall':

@@ -106,14 +106,16 @@ export function textOf(graph: Graph): GraphText {
     return decimals.length > 0 ? `  ; ${decimals.join(', ')}` : ''
   }
 
-  function access(plane: number, component: number): string {
+  /** A plane, with the component where there are several to choose from. */
+  function access(plane: number, component: number | undefined): string {
     const found = graph.planes[plane]
-    return `${found?.name ?? `?${plane}`}${found?.components === 1 && component === 0 ? '' : `[${component}]`}`
+    const isOnly = component === undefined || (component === 0 && found?.components === 1)
+    return `${found?.name ?? `?${plane}`}${isOnly ? '' : `[${component}]`}`
   }
 
   /** What an op has beside operands, region and type. */
   function attributes(node: Node): readonly string[] {
-    if ('plane' in node) return [access(node.plane, 'component' in node ? node.component : 0)]
+    if ('plane' in node) return [access(node.plane, 'component' in node ? node.component : undefined)]
     if ('tape' in node) return [`#${node.tape}`]
     if (node.op === 'custom') return [`${JSON.stringify(node.rule)} ${node.output}`]
     return node.op === 'const' ? [literalText(node.literal, node.type)] : []

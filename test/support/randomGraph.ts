@@ -307,6 +307,7 @@ function build(block: readonly Instruction[], options: RandomGraphOptions): Grap
   const add = (value: Value) => void scope[value.type].push(value)
   planes.forEach(({ name, role, components }, plane) => {
     if (role === 'uniform') add(b.uniform(plane))
+    else if (role === 'table') add(b.entryCount(plane))
     else if (role === 'sample' && !'yjq'.includes(name)) {
       for (let component = 0; component < components; component++) add(b.load(plane, component))
     }
