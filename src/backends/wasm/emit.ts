@@ -82,7 +82,7 @@ function emitFor(graph: Graph, options: EmitOptions, vectors: Vectors): Emitted 
     early: () => emitNodes(e, early, mask),
     late: () => emitNodes(e, late, mask),
   }
-  if (frame.log?.canOverflow) emitAttempts(e, mask!, body)
+  if (frame.log && frame.log.mode !== 'together') emitAttempts(e, mask!, frame.log.mode, body)
   else {
     if (mask) restrictToRange(e, mask)
     if (frame.log) forgetNotes(e)
@@ -121,18 +121,34 @@ interface GroupBody {
  * What is computed before the samples, and the order of the rest: stores, contributions and marks are put off until the last load, as a
  * load sees what was there at launch, and to the end where the group may be run again.
  */
-function rootOrder({ body }: Graph, alike: Uniformity, frame: Frame, check: boolean) {
+function rootOrder(graph: Graph, alike: Uniformity, frame: Frame, check: boolean) {
   // A checked access belongs to a sample, so that nothing is computed before there is one.
-  const isHoisted = (node: Node) => !check && alike.isInvariant(node)
-  const varying = body.nodes.filter((node) => !isHoisted(node))
+  const hoisted = check ? new Set<Node>() : invariantNodes(graph, alike)
+  const varying = graph.body.nodes.filter((node) => !hoisted.has(node))
   const isLate = (node: Node) => isPlaneEffect(node) && node.op !== 'scatterAdd'
-  const lastLoad = frame.log?.canOverflow ? varying.length - 1 : varying.findLastIndex(({ op }) => op === 'load')
+  const lastLoad =
+    frame.log?.mode === 'attempted' ? varying.length - 1 : varying.findLastIndex(({ op }) => op === 'load')
   const start = varying.slice(0, lastLoad + 1)
   return {
-    invariant: body.nodes.filter(isHoisted),
+    invariant: [...hoisted],
     early: start.filter((node) => !isLate(node)),
     late: [...start.filter(isLate), ...varying.slice(lastLoad + 1)],
   }
+}
+
+/** Nodes that can stand before the samples. A value alike in all lanes cannot where a construct that differs among them gives it. */
+function invariantNodes({ body }: Graph, alike: Uniformity): ReadonlySet<Node> {
+  const outer = new Set<Node>(body.nodes)
+  const hoisted = new Set<Node>()
+  const isThere = (value: Value): boolean => {
+    const source = value.op === 'result' ? value.source : value
+    return !outer.has(source) || hoisted.has(source)
+  }
+  const canStand = (node: Node): boolean =>
+    node.operands.every(isThere) &&
+    (!isConstruct(node) || node.regions.every(({ nodes, results }) => nodes.every(canStand) && results.every(isThere)))
+  for (const node of body.nodes) if (alike.isInvariant(node) && canStand(node)) hoisted.add(node)
+  return hoisted
 }
 
 /** Whether it matters which lanes are in the range. */
@@ -161,12 +177,17 @@ function restrictToRange(e: Emitter, masks: readonly string[]): void {
 }
 
 /**
- * Runs a group whose notes of scatter-adds may run out of room: first all lanes together, and when that did not go, each lane alone.
- * Until then nothing but notes was written.
+ * Runs a group whose notes of scatter-adds may run out of room: each lane alone or, where nothing but notes is written before the end of
+ * the first part, all lanes together, and each alone only when that did not go.
  */
-function emitAttempts(e: Emitter, masks: readonly string[], { early, late }: GroupBody): void {
+function emitAttempts(
+  e: Emitter,
+  masks: readonly string[],
+  mode: 'attempted' | 'alone',
+  { early, late }: GroupBody,
+): void {
   const { lanes, group } = e.frame
-  e.set(ALONE, '(i32.const -1)')
+  e.set(ALONE, `(i32.const ${mode === 'attempted' ? -1 : 0})`)
   e.nest(
     '(loop $attempt',
     () => {
@@ -179,9 +200,10 @@ function emitAttempts(e: Emitter, masks: readonly string[], { early, late }: Gro
       e.set(OVERFLOWED, '(i32.const 0)')
       forgetNotes(e)
       early()
-      e.line(`(if ${read(OVERFLOWED)} (then (local.set ${ALONE} (i32.const 0)) (br $attempt)))`)
-      applyNotes(e)
+      if (mode === 'attempted')
+        e.line(`(if ${read(OVERFLOWED)} (then (local.set ${ALONE} (i32.const 0)) (br $attempt)))`)
       late()
+      applyNotes(e)
       const next = `(local.tee ${ALONE} (i32.add ${read(ALONE)} (i32.const 1)))`
       e.line(
         `(if (i32.ge_s ${read(ALONE)} (i32.const 0)) (then (br_if $attempt (i32.lt_s ${next} (i32.const ${group})))))`,

@@ -1,7 +1,7 @@
 // What one launch keeps in linear memory in front of its tiles: the argument block that compiled code reads, and its scratch.
 // Plain data, so that the cache can keep it beside the code. All offsets are in bytes from the start of the block.
-import type { Graph, Plane, ReduceOp } from '../../ir/graph.ts'
-import { isConstruct, walk } from '../../ir/graph.ts'
+import { isConstruct, walk, type AccessOp, type Graph, type Node, type Plane, type ReduceOp } from '../../ir/graph.ts'
+import type { EffectOp } from '../../ir/ops.ts'
 import { ACCUMULATORS } from '../../ir/reduction.ts'
 import type { Type } from '../../ir/types.ts'
 import { laneBytes, type Lanes } from './lanes.ts'
@@ -40,8 +40,11 @@ export type ScatterLog = {
   readonly recordBytes: number
   readonly valuesOffset: number
   readonly records: number
-  /** Whether it can run full. */
-  readonly canOverflow: boolean
+  /**
+   * together: the notes of a group have room, whatever happens. attempted: they may run full, and then the group is run again one
+   * sample at a time. alone: always one sample at a time, as the group has other effects inside constructs, which cannot be run again.
+   */
+  readonly mode: 'together' | 'attempted' | 'alone'
 }
 
 /** Components of a plane that code reads and writes. */
@@ -85,13 +88,12 @@ export function layOut({ graph, lanes, vectors }: FrameRequest): Frame {
     return offset
   }
 
-  const reductions = graph.planes.flatMap(({ role, type, components, reduce }, plane) =>
-    role === 'reduction'
-      ? Array.from({ length: components }, (_, component): ReductionSlot => {
-          const offset = reserve(ACCUMULATORS * laneBytes(type, lanes))
-          return { plane, component, type, reduce: reduce!, offset }
-        })
-      : [],
+  const contributed = uses(graph, ['contribute'])
+  const reductions = graph.planes.flatMap(({ type, reduce }, plane) =>
+    contributed[plane]!.map((component): ReductionSlot => {
+      const offset = reserve(ACCUMULATORS * laneBytes(type, lanes))
+      return { plane, component, type, reduce: reduce!, offset }
+    }),
   )
   // One slot more than the capacity: what lanes that are masked off write goes there.
   const tapes = graph.tapes.map(({ type, capacity }) => reserve((capacity + 1) * group * laneBytes(type, lanes)))
@@ -112,40 +114,44 @@ export function layOut({ graph, lanes, vectors }: FrameRequest): Frame {
 function scatterLog(graph: Graph, group: number, reserve: (bytes: number) => number): ScatterLog | null {
   const count = [...walk(graph.body)].filter(({ op }) => op === 'scatterAdd').length
   if (count === 0) return null
-  const canOverflow = scattersInLoop(graph)
+  const others = graph.body.nodes.some((node) => holds(node, ['store', 'contribute', 'finish']))
+  const mode = !scattersInLoop(graph) ? 'together' : others ? 'alone' : 'attempted'
   const valuesOffset = 16 + align(group * 4, 16)
   const recordBytes = align(valuesOffset + group * 8, 16)
-  const records = canOverflow ? Math.max(count, Math.floor(LOG_BYTES / recordBytes)) : count
-  return { offset: reserve(records * recordBytes), recordBytes, valuesOffset, records, canOverflow }
+  const records = mode === 'together' ? count : Math.max(count, Math.floor(LOG_BYTES / recordBytes))
+  return { offset: reserve(records * recordBytes), recordBytes, valuesOffset, records, mode }
 }
 
+/** Whether a construct has some effects inside. */
+const holds = (node: Node, ops: readonly EffectOp[]): boolean =>
+  isConstruct(node) &&
+  node.regions.some((region) => [...walk(region)].some(({ op }) => (ops as readonly string[]).includes(op)))
+
 /** Whether a sample may scatter any number of times. */
-export const scattersInLoop = (graph: Graph): boolean =>
-  [...walk(graph.body)].some(
-    (node) =>
-      isConstruct(node) &&
-      node.op === 'loop' &&
-      node.regions.some((region) => [...walk(region)].some(({ op }) => op === 'scatterAdd')),
-  )
+const scattersInLoop = (graph: Graph): boolean =>
+  [...walk(graph.body)].some((node) => node.op === 'loop' && holds(node, ['scatterAdd']))
 
 /** Stores under a mask: of kernels that finish samples, inside constructs, and where samples may run one by one. */
-function storesInPart(graph: Graph): boolean {
-  if (graph.planes.some(({ role }) => role === 'mask') || scattersInLoop(graph)) return true
-  return graph.body.nodes.some(
-    (node) => isConstruct(node) && node.regions.some((region) => [...walk(region)].some(({ op }) => op === 'store')),
-  )
+const storesInPart = (graph: Graph): boolean =>
+  graph.planes.some(({ role }) => role === 'mask') ||
+  scattersInLoop(graph) ||
+  graph.body.nodes.some((node) => holds(node, ['store']))
+
+/** Components of each plane that some ops access. */
+function uses(graph: Graph, ops: readonly AccessOp[]): number[][] {
+  const found = graph.planes.map(() => new Set<number>())
+  for (const node of walk(graph.body)) {
+    if ('component' in node && ops.includes(node.op)) found[node.plane]!.add(node.component)
+  }
+  return found.map((components) => [...components].sort((a, b) => a - b))
 }
 
 function planeUses(graph: Graph): PlaneUse[] {
-  const uses = graph.planes.map(() => ({ read: new Set<number>(), written: new Set<number>() }))
-  for (const node of walk(graph.body)) {
-    if (node.op === 'load' || node.op === 'gather') uses[node.plane]!.read.add(node.component)
-    if (node.op === 'store' || node.op === 'scatterAdd' || node.op === 'finish') {
-      uses[node.plane]!.written.add(node.component)
-    }
-  }
-  // What is finished at launch is skipped, whether or not this kernel finishes more.
-  graph.planes.forEach(({ role }, plane) => role === 'mask' && uses[plane]!.read.add(0))
-  const sorted = (set: Set<number>) => [...set].sort((a, b) => a - b)
-  return uses.map(({ read, written }) => ({ read: sorted(read), written: sorted(written) }))
+  const read = uses(graph, ['load', 'gather'])
+  const written = uses(graph, ['store', 'scatterAdd', 'finish'])
+  return graph.planes.map(({ role }, plane) => ({
+    // What is finished at launch is skipped, whether or not this kernel finishes more.
+    read: role === 'mask' ? [0] : read[plane]!,
+    written: written[plane]!,
+  }))
 }

@@ -43,10 +43,10 @@ export const forgetNotes = (e: Emitter): void => e.set(NEXT_NOTE, start(e))
 export function noteScatter(e: Emitter, { plane, component, operands }: PlaneEffect, mask: Mask): void {
   const [index, value] = operands
   const { lanes, vectors, log } = e.frame
-  const { valuesOffset, recordBytes, records, offset, canOverflow } = log!
+  const { valuesOffset, recordBytes, records, offset, mode } = log!
   const { type } = value!
   reportOutside(e, plane, index!, mask)
-  if (canOverflow) {
+  if (mode !== 'together') {
     const full = `(i32.ge_u ${read(NEXT_NOTE)} (i32.add ${BLOCK} (i32.const ${offset + records * recordBytes})))`
     e.nest(
       `(if ${full} (then`,
