@@ -2,14 +2,16 @@
 // Invariants: a file appears under its name whole, by a rename; the code appears before the record that vouches for it; code whose
 // checksum does not match is never handed out; one process at a time builds a key, the others wait and take its result.
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Build, BuildCache, BuildFacts, BuildRequest } from '../backends/buildCache.ts'
 import { HarrierError } from '../errors.ts'
 import { codeIdentity } from './codeIdentity.ts'
+import type { FileMemory } from './fileMemory.ts'
 import { underLock } from './lock.ts'
 import { log } from './log.ts'
+import { replaceFile } from './wholeFile.ts'
 
 /** HARRIER_CACHE_DIR, else `harrier` in $XDG_CACHE_HOME, else in ~/.cache. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
@@ -17,8 +19,11 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'harrier')
 }
 
-/** The name that a build has in the store. */
-export function cacheKey(request: Pick<BuildRequest<BuildFacts>, 'backend' | 'inputs'>, code = codeIdentity()): string {
+/**
+ * The name that a build has in the store.
+ * @param code identity of the code that makes such builds
+ */
+export function cacheKey(request: Pick<BuildRequest<BuildFacts>, 'backend' | 'inputs'>, code: string): string {
   return sha256(JSON.stringify([code, request.backend, Object.entries(request.inputs).sort()]))
 }
 
@@ -36,11 +41,12 @@ interface Entry {
 
 export interface CacheOptions {
   readonly folder: string
+  readonly memory: FileMemory
   /** Milliseconds to wait for another process that builds the same key, after which this one builds for itself. */
   readonly patience: number
 }
 
-export function createCache({ folder, patience }: CacheOptions): BuildCache {
+export function createCache({ folder, memory, patience }: CacheOptions): BuildCache {
   /** Where builds go after the folder turned out not to take them. */
   let substitute: string | undefined
 
@@ -95,7 +101,7 @@ export function createCache({ folder, patience }: CacheOptions): BuildCache {
 
   return {
     obtain(request) {
-      const key = cacheKey(request)
+      const key = cacheKey(request, codeIdentity(request.backend, memory))
       return find(key, request) ?? locked(key, (target) => find(key, request) ?? build(key, request, target))
     },
   }
@@ -143,16 +149,4 @@ function publish<Facts extends BuildFacts>(
   replaceFile(path, code)
   replaceFile(join(folder, `${key}.json`), `${JSON.stringify(entry)}\n`)
   return path
-}
-
-/** Writes a file beside its place and renames it. A process that is killed in between leaves a `.partial` file, which nobody reads. */
-function replaceFile(path: string, content: Uint8Array | string): void {
-  const partial = `${path}.${process.pid}.partial`
-  try {
-    writeFileSync(partial, content, { mode: 0o700 })
-    renameSync(partial, path)
-  } catch (error) {
-    rmSync(partial, { force: true })
-    throw error
-  }
 }

@@ -4,15 +4,40 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { BackendName } from '../backends/backend.ts'
+import { areSame, statesOf, type FileMemory } from './fileMemory.ts'
 
-/** Folders beside this one that hold lowering and emitting. */
-const FOLDERS = ['../ir/', '../backends/']
+/** Folders that decide what a backend builds, as seen from this one. */
+const FOLDERS: Record<BackendName, readonly string[]> = {
+  host: ['../ir/', '../backends/llvm/', '../backends/host/'],
+  wasm: ['../ir/', '../backends/wasm/'],
+  reference: ['../ir/'],
+}
 
-let known: string | undefined
+/** Found once a process: the code that runs does not change under it. */
+const identities = new Map<BackendName, string>()
 
-/** Hex digest over the files of the emitting code; over the bundle, where a bundler made one file of the whole program. */
-export function codeIdentity(): string {
-  return (known ??= digest(filesOf(FOLDERS)))
+/**
+ * Hex digest over the files of the emitting code; over the bundle, where a bundler made one file of the whole program.
+ * @param memory saves reading some sixty files that have not changed
+ */
+export function codeIdentity(backend: BackendName, memory: FileMemory): string {
+  const known = identities.get(backend)
+  if (known !== undefined) return known
+  const made = identify(backend, memory)
+  identities.set(backend, made)
+  return made
+}
+
+function identify(backend: BackendName, memory: FileMemory): string {
+  const paths = filesOf(FOLDERS[backend])
+  const files = statesOf(paths)
+  const subject = `code of ${backend}`
+  const known = memory.get(subject)
+  if (known !== undefined && areSame(known.files, files)) return known.text
+  const text = digest(paths)
+  memory.set(subject, { files, text })
+  return text
 }
 
 function filesOf(folders: readonly string[]): string[] {
@@ -29,8 +54,8 @@ function filesOf(folders: readonly string[]): string[] {
   }
 }
 
-function digest(files: readonly string[]): string {
+function digest(paths: readonly string[]): string {
   const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(file)).update('\0')
+  for (const path of paths) hash.update(readFileSync(path)).update('\0')
   return hash.digest('hex')
 }

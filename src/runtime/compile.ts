@@ -137,7 +137,13 @@ function run({ limit }: Tools, { kernel }: CompileRequest, { program, args, inpu
       { cause },
     )
   }
-  const how = error?.message ?? (signal === null ? `it ended with code ${status}` : `it was ended by ${signal}`)
+  // A program that ends before it read its input also gives an error about the broken pipe.
+  const how =
+    signal !== null
+      ? `it was ended by ${signal}`
+      : status !== null
+        ? `it ended with code ${status}`
+        : String(error?.message)
   throw new HarrierError(
     'E_COMPILE',
     `kernel '${kernel}': ${program} refused the generated code (${how}): ${firstComplaint(text)}; ${wayOut}`,

@@ -7,6 +7,7 @@ import { cacheFolder, createCache } from './cache.ts'
 import { compileAssembly, compileLimit, compilerFlags, compileShared, LINKER_FLAGS } from './compile.ts'
 import { processor } from './cpu.ts'
 import { addressOf, asyncNativeFunction, nativeFunction, openLibrary, type Address } from './ffi.ts'
+import { openMemory } from './fileMemory.ts'
 import { log } from './log.ts'
 import { loadOpenMp } from './openmp.ts'
 import { defaultThreadCount } from './threads.ts'
@@ -28,7 +29,8 @@ const LOCK_MARGIN = 10_000
 
 export function createMachine({ clang, environment = process.env }: MachineOptions = {}): ThisMachine {
   const folder = once(() => cacheFolder(environment))
-  const toolchain = once(() => findToolchain({ clang, environment, memory: join(folder(), 'compilers.json') }))
+  const memory = once(() => openMemory(join(folder(), 'memory.json')))
+  const toolchain = once(() => findToolchain({ clang, environment, memory: memory() }))
   const parallel = once(() => {
     const runtime = loadOpenMp(() => toolchain().compiler?.realPath)
     return { runtime, threads: runtime === undefined ? 1 : defaultThreadCount(environment) }
@@ -54,7 +56,9 @@ export function createMachine({ clang, environment = process.env }: MachineOptio
 
     processor,
 
-    cache: once(() => createCache({ folder: folder(), patience: compileLimit(environment) + LOCK_MARGIN })),
+    cache: once(() =>
+      createCache({ folder: folder(), memory: memory(), patience: compileLimit(environment) + LOCK_MARGIN }),
+    ),
 
     buildInputs: () => ({
       compiler: compiler().identity,

@@ -2,17 +2,9 @@
 // Invariants: a compiler is started for its version once, and again only after one of its files changed (by size, time of change or
 // inode); an identity differs whenever one of those files does; a compiler that the user names is taken or refused, never replaced.
 import { spawnSync } from 'node:child_process'
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { areSame, statesOf, type FileMemory, type FileState, type Remembered } from './fileMemory.ts'
 
 /** The first version that reads IR with opaque pointers as we print it, and the last one that we know of. */
 export const OLDEST_CLANG = 15
@@ -49,8 +41,8 @@ export interface ToolchainSearch {
   /** A path or name that the program asks for; wins over HARRIER_CLANG. */
   readonly clang?: string | undefined
   readonly environment: NodeJS.ProcessEnv
-  /** The file that remembers versions between processes. */
-  readonly memory: string
+  /** Keeps versions between processes. */
+  readonly memory: FileMemory
 }
 
 const WAY_OUT =
@@ -59,7 +51,6 @@ const WAY_OUT =
 
 /** Finds the compiler: the option, else HARRIER_CLANG, else the first of clang, clang-22 … clang-15 on PATH that is new enough. */
 export function findToolchain({ clang, environment, memory }: ToolchainSearch): Toolchain {
-  const versions = rememberedVersions(memory)
   const linker = findLinker(environment)
   const named = [['the option clang', clang] as const, ['HARRIER_CLANG', environment.HARRIER_CLANG] as const].find(
     ([, value]) => value !== undefined && value !== '',
@@ -76,7 +67,7 @@ export function findToolchain({ clang, environment, memory }: ToolchainSearch): 
         problem: `${source} is '${value}', which is no program. ${WAY_OUT}.`,
       }
     }
-    const found = inspect(path, versions)
+    const found = inspect(path, memory)
     if ('version' in found) return { compiler: found, linker, skipped: [], problem: '' }
     const problem = `${source} is '${value}', which is not usable: ${found.reason}. ${WAY_OUT}.`
     return { compiler: undefined, linker, skipped: [found], problem }
@@ -86,7 +77,7 @@ export function findToolchain({ clang, environment, memory }: ToolchainSearch): 
   for (const name of SEARCHED_NAMES) {
     const path = onPath(name, environment)
     if (path === undefined) continue
-    const found = inspect(path, versions)
+    const found = inspect(path, memory)
     if ('version' in found) return { compiler: found, linker, skipped, problem: '' }
     skipped.push(found)
   }
@@ -129,84 +120,33 @@ const LINKERS = process.platform === 'linux' ? ['ld', 'ld.lld'] : []
 
 function findLinker(environment: NodeJS.ProcessEnv): Toolchain['linker'] {
   const path = LINKERS.map((name) => onPath(name, environment)).find((found) => found !== undefined)
-  return path === undefined ? undefined : { path, identity: JSON.stringify(stateOf(realpathSync(path))) }
-}
-
-/** What tells one state of a file from another without reading it. */
-interface FileState {
-  readonly path: string
-  readonly size: number
-  readonly changed: number
-  readonly inode: number
-}
-
-function stateOf(path: string): FileState | undefined {
-  const file = statSync(path, { throwIfNoEntry: false })
-  return file && { path, size: file.size, changed: file.mtimeMs, inode: file.ino }
-}
-
-/** What running a compiler told, and the files that it then consisted of. */
-interface VersionRecord {
-  readonly files: readonly FileState[]
-  /** First line of `--version`, or why it did not give one. */
-  readonly text: string
-}
-
-interface Versions {
-  get(realPath: string): VersionRecord | undefined
-  set(realPath: string, record: VersionRecord): void
-}
-
-/** The versions in a file. The file only saves time: one that cannot be read or written is as good as empty. */
-function rememberedVersions(memory: string): Versions {
-  const read = (): Record<string, VersionRecord> => {
-    try {
-      return JSON.parse(readFileSync(memory, 'utf8'))
-    } catch {
-      return {}
-    }
-  }
-  const records = read()
-  return {
-    get: (realPath) => records[realPath],
-    set(realPath, record) {
-      records[realPath] = record
-      try {
-        mkdirSync(resolve(memory, '..'), { recursive: true, mode: 0o700 })
-        const partial = `${memory}.${process.pid}.partial`
-        writeFileSync(partial, JSON.stringify({ ...read(), [realPath]: record }))
-        renameSync(partial, memory)
-      } catch {
-        // The next process asks the compiler again.
-      }
-    },
-  }
+  return path === undefined ? undefined : { path, identity: JSON.stringify(statesOf([realpathSync(path)])) }
 }
 
 const VERSION = /clang version ((\d+)[\w.-]*)/
 
 /** A compiler that was found, or why it cannot be used. */
-function inspect(path: string, versions: Versions): Compiler | SkippedCompiler {
+function inspect(path: string, memory: FileMemory): Compiler | SkippedCompiler {
   const realPath = realpathSync(path)
-  const known = versions.get(realPath)
-  const record = known !== undefined && isUnchanged(known) ? known : ask(realPath)
-  const version = VERSION.exec(record.text)
-  if (version === null) return { path, reason: record.text }
-  if (record !== known) versions.set(realPath, record)
+  const known = memory.get(realPath)
+  const isCurrent =
+    known !== undefined && known.files.length > 0 && areSame(statesOf(known.files.map(pathOf)), known.files)
+  const found = isCurrent ? known : ask(realPath)
+  const version = VERSION.exec(found.text)
+  if (version === null) return { path, reason: found.text }
+  if (found !== known) memory.set(realPath, found)
   const major = Number(version[2])
   if (major < OLDEST_CLANG) return { path, reason: `version ${version[1]}, older than ${OLDEST_CLANG}` }
-  return { path, realPath, version: version[1]!, major, identity: JSON.stringify(record) }
+  return { path, realPath, version: version[1]!, major, identity: JSON.stringify(found) }
 }
 
-const isUnchanged = (record: VersionRecord) =>
-  Array.isArray(record.files) &&
-  record.files.length > 0 &&
-  record.files.every((file) => JSON.stringify(stateOf(file.path)) === JSON.stringify(file))
+const pathOf = ({ path }: FileState) => path
 
 const ASK_MILLISECONDS = 20_000
 
-function ask(realPath: string): VersionRecord {
-  const files = [realPath, ...librariesOf(realPath)].map(stateOf).filter((state) => state !== undefined)
+/** First line of `--version`, or why it did not give one, and the files that the compiler now consists of. */
+function ask(realPath: string): Remembered {
+  const files = statesOf([realPath, ...librariesOf(realPath)])
   const { status, stdout, error } = spawnSync(realPath, ['--version'], { encoding: 'utf8', timeout: ASK_MILLISECONDS })
   const line = stdout?.split('\n', 1)[0] ?? ''
   if (error !== undefined) return { files, text: `it could not be run: ${error.message}` }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { BuildFacts, BuildRequest } from '../../src/backends/buildCache.ts'
 import { cacheFolder, cacheKey, createCache } from '../../src/runtime/cache.ts'
+import { openMemory } from '../../src/runtime/fileMemory.ts'
 import { findToolchain } from '../../src/runtime/toolchain.ts'
 import { fakeClang } from './support/fakeClang.ts'
 import { privateFolder, runChild, startChild } from './support/processes.ts'
@@ -29,7 +30,8 @@ function textRequest(text: string, inputs: Record<string, unknown> = {}) {
   return { request, made }
 }
 
-const openCache = (folder: string) => createCache({ folder, patience: 10_000 })
+const openCache = (folder: string) =>
+  createCache({ folder, memory: openMemory(join(privateFolder(), 'memory.json')), patience: 10_000 })
 
 test('the folder: HARRIER_CACHE_DIR, else XDG_CACHE_HOME, else ~/.cache', () => {
   expect(cacheFolder({ HARRIER_CACHE_DIR: '/a/b', XDG_CACHE_HOME: '/x' })).toBe('/a/b')
@@ -198,8 +200,9 @@ describe('a folder that cannot be written', () => {
     writeFileSync(file, '')
     const before = process.env.TMPDIR
     onTestFinished(() => void (before === undefined ? delete process.env.TMPDIR : (process.env.TMPDIR = before)))
+    const cache = openCache(join(file, 'cache'))
     process.env.TMPDIR = join(file, 'tmp')
-    expect(() => openCache(join(file, 'cache')).obtain(textRequest('abc').request)).toThrow(
+    expect(() => cache.obtain(textRequest('abc').request)).toThrow(
       expect.objectContaining({
         name: 'HarrierError',
         code: 'E_CACHE',
@@ -225,12 +228,15 @@ describe('several processes', () => {
     expect(new Set(results.map(({ path }) => path)).size).toBe(1)
     const lines = outcomes.flatMap(({ err }) => err.split('\n').filter((line) => line !== ''))
     expect(lines).toEqual([`building scale (host) in ${folder} — delete the directory to rebuild`])
-    expect(readdirSync(folder).filter((name) => name !== 'compilers.json')).toHaveLength(2)
+    expect(readdirSync(folder).filter((name) => name !== 'memory.json')).toHaveLength(2)
   })
 
   test('one that is killed while it builds leaves nothing that is loaded, and does not keep others waiting', async () => {
     const folder = privateFolder()
-    const { realPath } = findToolchain({ environment: process.env, memory: join(folder, 'memory') }).compiler!
+    const { realPath } = findToolchain({
+      environment: process.env,
+      memory: openMemory(join(folder, 'memory')),
+    }).compiler!
     const journal = join(folder, 'compiling')
     // Hangs at its first compilation, and is the real compiler from then on.
     const clang = fakeClang(
@@ -247,7 +253,7 @@ exec sleep 60`,
     killed.child.kill('SIGKILL')
     process.kill(Number(readFileSync(journal, 'utf8')))
     expect((await killed.finished).signal).toBe('SIGKILL')
-    expect(readdirSync(cache).filter((name) => !name.endsWith('.lock') && name !== 'compilers.json')).toEqual([])
+    expect(readdirSync(cache).filter((name) => !name.endsWith('.lock') && name !== 'memory.json')).toEqual([])
 
     const next = await runChild('build', { env })
     expect(next.code).toBe(0)

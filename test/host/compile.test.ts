@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { HarrierError } from '../../src/errors.ts'
+import { openMemory } from '../../src/runtime/fileMemory.ts'
 import { findToolchain } from '../../src/runtime/toolchain.ts'
 import { handwrittenBackend, scaleGraph, type HandwrittenOptions } from './support/handwritten.ts'
 import { fakeClang } from './support/fakeClang.ts'
@@ -22,7 +23,7 @@ function failure({ env = {}, ...options }: Omit<HandwrittenOptions, 'environment
     handwrittenBackend({ ...options, environment }).build(scaleGraph(), { name: 'broken' })
   } catch (error) {
     if (!(error instanceof HarrierError)) throw error
-    const left = readdirSync(folder).filter((name) => name !== 'compilers.json')
+    const left = readdirSync(folder).filter((name) => name !== 'memory.json')
     const cause = error.cause instanceof Error ? error.cause.message : error.cause
     return { code: error.code, message: error.message, cause, left }
   }
@@ -115,7 +116,7 @@ describe('no compiler', () => {
 describe('without a linker on PATH', () => {
   /** The real compiler, in an environment whose PATH is another. */
   function clangWithPath(path: string): string {
-    const memory = join(privateFolder(), 'compilers.json')
+    const memory = openMemory(join(privateFolder(), 'memory.json'))
     const { realPath } = findToolchain({ environment: process.env, memory }).compiler!
     return pretend(`PATH='${path}' exec '${realPath}' "$@"`)
   }

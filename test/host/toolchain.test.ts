@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openMemory } from '../../src/runtime/fileMemory.ts'
 import { findToolchain } from '../../src/runtime/toolchain.ts'
 import { fakeClang } from './support/fakeClang.ts'
 import { privateFolder } from './support/processes.ts'
@@ -13,7 +14,7 @@ function search(folder: string, { clang, env }: { clang?: string; env?: string }
   return findToolchain({
     clang,
     environment: { PATH: join(folder, 'bin'), HARRIER_CLANG: env },
-    memory: join(folder, 'cache', 'compilers.json'),
+    memory: openMemory(join(folder, 'cache', 'memory.json')),
   })
 }
 
@@ -32,7 +33,7 @@ describe('which clang is taken', () => {
     const first = fakeClang(join(folder, 'a/clang'), 'clang version 18.1.0')
     fakeClang(join(folder, 'b/clang'), 'clang version 19.1.0')
     const environment = { PATH: `${join(folder, 'none')}:${join(folder, 'a')}:${join(folder, 'b')}` }
-    expect(findToolchain({ environment, memory: join(folder, 'memory') }).compiler?.path).toBe(first.path)
+    expect(findToolchain({ environment, memory: openMemory(join(folder, 'memory')) }).compiler?.path).toBe(first.path)
   })
 
   test('versions before 15 are skipped and remembered', () => {
@@ -112,15 +113,19 @@ describe('the memory of versions', () => {
     const clang = fakeClang(join(folder, 'bin/clang'), 'clang version 19.1.0')
     const environment = { PATH: join(folder, 'bin') }
     // The folder of the memory is a file.
-    const memory = join(clang.path, 'compilers.json')
-    expect(findToolchain({ environment, memory }).compiler?.version).toBe('19.1.0')
-    expect(findToolchain({ environment, memory }).compiler?.version).toBe('19.1.0')
+    const memory = join(clang.path, 'memory.json')
+    for (const _ of [1, 2]) {
+      expect(findToolchain({ environment, memory: openMemory(memory) }).compiler?.version).toBe('19.1.0')
+    }
     expect(clang.starts()).toBe(2)
   })
 })
 
 test('the real compiler is identified together with the LLVM library that it loads', (context) => {
-  const { compiler } = findToolchain({ environment: process.env, memory: join(privateFolder(), 'compilers.json') })
+  const { compiler } = findToolchain({
+    environment: process.env,
+    memory: openMemory(join(privateFolder(), 'memory.json')),
+  })
   const files: { path: string }[] = JSON.parse(compiler!.identity).files
   expect(files[0]!.path).toBe(compiler!.realPath)
   // Debian's package; other distributors may link the library in.

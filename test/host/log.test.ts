@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { privateFolder, runChild } from './support/processes.ts'
+
+const logOf = async (level: string, folder: string) =>
+  (await runChild('build', { env: { HARRIER_LOG: level, HARRIER_CACHE_DIR: folder } })).err
+
+test('a first build is one plain line on standard error; a cached one is silent', async () => {
+  const folder = privateFolder()
+  expect(await logOf('info', folder)).toBe(`building scale (host) in ${folder} — delete the directory to rebuild\n`)
+  expect(await logOf('info', folder)).toBe('')
+})
+
+test('HARRIER_LOG sets the level', async () => {
+  expect(await logOf('warn', privateFolder())).toBe('')
+  expect(await logOf('silent', privateFolder())).toBe('')
+})
+
+test('a level that does not exist is refused', async () => {
+  expect(await logOf('loud', privateFolder())).toContain(
+    "HarrierError: HARRIER_LOG is 'loud'; it takes trace, debug, info, warn, error, fatal, silent",
+  )
+})
