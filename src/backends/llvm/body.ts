@@ -33,14 +33,31 @@ export function printRegion(context: Context, nodes: readonly Node[], mask: Mask
 
 /** The body of the graph for one group of samples, without what was printed before the loop over samples. */
 export function printBody(context: Context, mask: Mask): void {
-  const { nodes } = context.graph.body
-  const rest = nodes.filter((node) => !context.uniformity.isInvariant(node))
-  const firstWrite = rest.findIndex(writes)
+  const nodes = ofSamples(context)
+  const firstWrite = nodes.findIndex(writes)
   const isLate = (node: Node, place: number) => firstWrite >= 0 && place > firstWrite && node.op === 'load'
-  const late = rest.filter(isLate)
-  const inTime = rest.filter((node, place) => !isLate(node, place))
-  printRegion(context, [...inTime.slice(0, firstWrite), ...late, ...inTime.slice(Math.max(firstWrite, 0))], mask)
+  const late = nodes.filter(isLate)
+  const inTime = nodes.filter((node, place) => !isLate(node, place))
+  const start = Math.max(firstWrite, 0)
+  printRegion(context, [...inTime.slice(0, start), ...late, ...inTime.slice(start)], mask)
 }
+
+/** The loads of the body, and then the rest of it, for bodies that may run twice. */
+export const printLoads = (context: Context, mask: Mask): void =>
+  printRegion(
+    context,
+    ofSamples(context).filter(({ op }) => op === 'load'),
+    mask,
+  )
+export const printAfterLoads = (context: Context, mask: Mask): void =>
+  printRegion(
+    context,
+    ofSamples(context).filter(({ op }) => op !== 'load'),
+    mask,
+  )
+
+const ofSamples = ({ graph, uniformity }: Context): readonly Node[] =>
+  graph.body.nodes.filter((node) => !uniformity.isInvariant(node))
 
 /** What is the same for all samples. */
 export function printInvariants(context: Context): void {

@@ -31,9 +31,12 @@ export function emit(graph: Graph, options: EmitOptions): Emitted {
   const shape = shapeOf(graph, options)
   const scratch = layOutScratch(graph, shape, options)
   const folds = reductionsOf(graph).length > 0
-  const hasTables = [...walk(graph.body)].some(({ op }) => op === 'gather')
+  const hasTables = [...walk(graph.body)].some(({ op }) => op === 'gather' || op === 'entryCount')
   const isSequential =
-    options.check === true || scratch.scatter.sites.length > 0 || hasScalarScatter(graph, shape.width)
+    options.check === true ||
+    scratch.scatter.sites.length > 0 ||
+    scratch.events !== undefined ||
+    hasScalarScatter(graph, shape.width)
 
   const parts = [
     hasTables ? `${zeroSymbol(options)} = internal constant i64 0\n` : '',

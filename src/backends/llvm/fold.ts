@@ -5,6 +5,7 @@ import { ACCUMULATORS } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
 import { argumentLayout } from './arguments.ts'
 import { createCode, type Code, type Declarations } from './code.ts'
+import { printCounted } from './control.ts'
 import type { EmitOptions } from './interface.ts'
 import { laneType, literalText, MEMORY_TYPE } from './lanes.ts'
 import { loadScratch, slotAddress } from './planes.ts'
@@ -15,7 +16,7 @@ const LEVEL_BITS = 12
 const RESULT_BYTES = 8
 
 export function printFold(graph: Graph, options: EmitOptions, results: number, declarations: Declarations): string {
-  const header = `define internal void @${options.symbol}.fold(ptr %args, i64 %begin, i64 %end) nounwind noinline`
+  const header = `define internal void @${options.symbol}.fold(ptr %args, i64 %begin, i64 %end) nounwind alwaysinline`
   const code = createCode(header, declarations)
   const reductions = reductionsOf(graph)
   const accumulators = code.value(`alloca [${ACCUMULATORS} x i64], align 64`)
@@ -83,22 +84,8 @@ function foldLevels(code: Code, options: EmitOptions, reduction: Reduction, leve
   const load = (address: string) => code.value(`load ${scalar}, ptr ${address}, align ${BYTES[folded]}`)
   const store = (value: string, address: string) =>
     code.line(`store ${scalar} ${value}, ptr ${address}, align ${BYTES[folded]}`)
-  /** A loop whose counter runs from `from` while below `to`. */
-  const count = (name: string, from: string, to: string, body: (index: string) => void): void => {
-    const loop = code.label(name)
-    const enter = code.label(name)
-    const done = code.label('done')
-    const before = code.current
-    code.jump(loop)
-    code.begin(loop)
-    const index = code.phi('i64', [{ value: from, block: before }])
-    code.branch(code.value(`icmp slt i64 ${index.name}, ${to}`), enter, done)
-    code.begin(enter)
-    body(index.name)
-    index.add({ value: code.value(`add i64 ${index.name}, 1`), block: code.current })
-    code.jump(loop)
-    code.begin(done)
-  }
+  const count = (name: string, from: string, to: string, body: (index: string) => void) =>
+    printCounted(code, name, from, to, body)
 
   const before = code.current
   const head = code.label('level')

@@ -2,6 +2,7 @@
 // the carries of the others keep what they had, and the loop ends when no lane lives.
 // (Loops whose lanes are retired and refilled are in refill.ts.)
 import type { Construct, Region, Value } from '../../ir/graph.ts'
+import { isComputed } from '../../ir/semantics.ts'
 import type { Type } from '../../ir/types.ts'
 import {
   anyLane,
@@ -74,11 +75,12 @@ function printLockstep(context: Context, loop: Construct, mask: Mask): void {
   defineParameters(context, loop, iteration.name, carries)
 
   const isBelow = code.value(`icmp slt i32 ${iteration.name}, ${scalarOf(context, count)}`)
+  const isGuarded = !isSpeculable(condition)
+  if (isGuarded) printGuard(context, isBelow, leave)
   context.region(context, condition.nodes, mask)
-  const goesOn = alwaysHolds(condition.results[0]!)
-    ? isBelow
-    : code.value(`and i1 ${isBelow}, ${scalarOf(context, condition.results[0]!)}`)
-  code.branch(goesOn, enter, leave)
+  const holds = alwaysHolds(condition.results[0]!) ? undefined : scalarOf(context, condition.results[0]!)
+  const tests = [...(isGuarded ? [] : [isBelow]), ...(holds === undefined ? [] : [holds])]
+  code.branch(allOf(context, tests), enter, leave)
 
   code.begin(enter)
   context.region(context, body.nodes, mask)
@@ -129,10 +131,12 @@ function printMasked(context: Context, loop: Construct, mask: Mask): void {
       partsOf(context, count).map((limit) => code.value(`icmp slt ${lanes} ${number}, ${limit}`)),
     )
   }
+  const isGuarded = isBelow !== undefined && !isSpeculable(condition)
+  if (isGuarded) printGuard(context, isBelow!, leave)
   context.region(context, condition.nodes, live)
   if (!alwaysHolds(condition.results[0]!)) live = both(context, live, partsOf(context, condition.results[0]!))
-  const lives = anyLane(context, live)
-  code.branch(isBelow === undefined ? lives : code.value(`and i1 ${lives}, ${isBelow}`), enter, leave)
+  const tests = isGuarded || isBelow === undefined ? [] : [isBelow]
+  code.branch(allOf(context, [...tests, anyLane(context, live)]), enter, leave)
 
   code.begin(enter)
   context.region(context, body.nodes, live)
@@ -148,6 +152,19 @@ function printMasked(context: Context, loop: Construct, mask: Mask): void {
   code.begin(leave)
   context.results.set(loop, carries)
 }
+
+/** Whether a condition may be evaluated once too often, after the last iteration: it only computes. */
+const isSpeculable = ({ nodes }: Region): boolean => nodes.every(({ op }) => isComputed(op))
+
+/** Leaves before the condition is evaluated when there is no iteration left. */
+function printGuard({ code }: Context, isBelow: string, leave: string): void {
+  const test = code.label('test')
+  code.branch(isBelow, test, leave)
+  code.begin(test)
+}
+
+const allOf = ({ code }: Context, conditions: readonly string[]): string =>
+  conditions.length === 0 ? 'true' : conditions.reduce((left, right) => code.value(`and i1 ${left}, ${right}`))
 
 const partTypes = (types: readonly Type[], vectors: number): readonly Type[] =>
   types.flatMap((type) => Array.from({ length: vectors }, () => type))

@@ -34,7 +34,7 @@ export function loadPlanes(code: Code, graph: Graph, options: EmitOptions): read
   for (const node of walk(graph.body)) if ('plane' in node) used.add(node.plane)
   const { slots } = argumentLayout(graph.planes)
   return graph.planes.map(({ role, type, components }, number) => {
-    if (role === 'uniform' || !used.has(number)) return undefined
+    if (role === 'uniform' || (role !== 'mask' && !used.has(number))) return undefined
     const slot = slots[number]!
     const stride = options.sampleStrides?.[number] ?? 1
     const bound = loadSlot(code, slot, 'ptr')

@@ -1,7 +1,7 @@
 // Reductions, in the order of src/ir/reduction.ts: the contributions of a block of samples here, the block results in fold.ts.
 // Invariant: lanes follow the accumulators: when K vectors hold 32 lanes, each accumulator stays in its lane of a register through a
 // block; otherwise they stand in memory.
-import type { Graph, PlaneEffect } from '../../ir/graph.ts'
+import { walk, type Graph, type PlaneEffect } from '../../ir/graph.ts'
 import type { ComputedOp } from '../../ir/ops.ts'
 import { ACCUMULATORS, FOLD_OPS, IDENTITIES } from '../../ir/reduction.ts'
 import { BYTES, type Literal, type Type } from '../../ir/types.ts'
@@ -23,20 +23,25 @@ export interface Reduction {
   readonly identity: Literal
 }
 
-export function reductionsOf({ planes }: Graph): readonly Reduction[] {
-  return planes.flatMap(({ role, type, components, reduce }, plane) => {
-    if (role !== 'reduction') return []
+/** What the graph contributes to, each once. */
+export function reductionsOf({ planes, body }: Graph): readonly Reduction[] {
+  const found = new Map<string, Reduction>()
+  for (const node of walk(body)) {
+    if (node.op !== 'contribute') continue
+    const { plane, component } = node
+    const { type, reduce } = planes[plane]!
     if (reduce === undefined) throw internal(`reduction plane ${plane} does not say how it folds`)
     const identity = IDENTITIES[reduce][type]
-    return Array.from({ length: components }, (_, component) => ({
+    found.set(`${plane}.${component}`, {
       plane,
       component,
       type,
       folded: type === 'bool' ? 'i32' : type,
       op: FOLD_OPS[reduce],
       identity: typeof identity === 'boolean' ? Number(identity) : identity,
-    }))
-  })
+    })
+  }
+  return [...found.values()]
 }
 
 /** Bytes of a block result in scratch memory. */
@@ -49,6 +54,8 @@ export interface Reducer {
   /** @param block its number, counted from the first block of the launch (i64) */
   printBlockEnd(block: string): void
   contribute(context: Context, effect: PlaneEffect, mask: Mask): void
+  /** Remembers the accumulators of a group; the function that it gives prints what puts them back. */
+  remember(context: Context): () => void
 }
 
 export interface ReducerParts {
@@ -130,6 +137,18 @@ export function createReducer({ code, width, vectors, reductions, options, resul
         const target = code.value(`getelementptr i64, ptr ${results}, i64 ${element}`)
         code.line(`store ${laneType(reduction.folded, 1)} ${result}, ptr ${target}, align 8`)
       })
+    },
+
+    remember({ group }) {
+      const held = reductions.flatMap(({ folded }, number) =>
+        Array.from({ length: vectors }, (_, part) => {
+          const target = address(number, part, group.first)
+          const lanes = laneType(folded, width)
+          const value = code.value(`load ${lanes}, ptr ${target}, align ${BYTES[folded]}`)
+          return `store ${lanes} ${value}, ptr ${target}, align ${BYTES[folded]}`
+        }),
+      )
+      return () => held.forEach(code.line)
     },
 
     contribute(context, { plane, component, operands }, mask) {

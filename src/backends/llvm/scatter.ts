@@ -7,6 +7,7 @@ import { isConstruct, walk, type Graph, type Node, type PlaneEffect } from '../.
 import { BYTES, type Type } from '../../ir/types.ts'
 import { both, internal, lanesOf, partsOf, scalarOf, select, type Context, type Mask } from './context.ts'
 import { BLOCK } from '../../ir/reduction.ts'
+import { printCounted } from './control.ts'
 import { laneType } from './lanes.ts'
 import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeConsecutive } from './memory.ts'
 
@@ -42,7 +43,7 @@ function isOwnColumn(graph: Graph, { plane, component }: PlaneEffect): boolean {
 }
 
 export function planScatter(graph: Graph, width: number, offset: number): ScatterPlan {
-  if (width === 1) return { sites: [], bytes: 0 }
+  if (width === 1 || hasScatterInLoop(graph)) return { sites: [], bytes: 0 }
   const top = new Set<Node>(graph.body.nodes)
   let bytes = offset
   const reserve = (size: number) => {
@@ -60,7 +61,7 @@ export function planScatter(graph: Graph, width: number, offset: number): Scatte
   return { sites, bytes: bytes - offset }
 }
 
-/** Whether a scatter-add stands in a loop, so that a sample may write any number of pairs. */
+/** Whether a scatter-add stands in a loop, so that a sample may write any number of pairs: see events.ts. */
 export function hasScatterInLoop(graph: Graph): boolean {
   const inside = (nodes: readonly Node[], inLoop: boolean): boolean =>
     nodes.some((node) =>
@@ -137,32 +138,22 @@ export function createScatterer({ sites }: ScatterPlan, scratch: string): Scatte
     printBlockEnd(context, blockStart, begin, end) {
       if (sites.length === 0) return
       const { code } = context
-      const loop = code.label('apply')
-      const enter = code.label('pairs')
-      const done = code.label('applied')
-      const before = code.current
       const from = code.value(`sub i64 ${begin}, ${blockStart}`)
       const to = code.value(`sub i64 ${end}, ${blockStart}`)
-      code.jump(loop)
-      code.begin(loop)
-      const place = code.phi('i64', [{ value: from, block: before }])
-      code.branch(code.value(`icmp slt i64 ${place.name}, ${to}`), enter, done)
-      code.begin(enter)
-      for (const site of sites) {
-        const index = code.value(`load i32, ptr ${entry(context, site.indices, 'i32', place.name)}, align 4`)
-        const address = entry(context, site.values, site.type, place.name)
-        const value = code.value(`load ${laneType(site.type, 1)}, ptr ${address}, align ${BYTES[site.type]}`)
-        addAt(context, site.effect, index, value)
-      }
-      place.add({ value: code.value(`add i64 ${place.name}, 1`), block: code.current })
-      code.jump(loop)
-      code.begin(done)
+      printCounted(code, 'apply', from, to, (place) => {
+        for (const site of sites) {
+          const index = code.value(`load i32, ptr ${entry(context, site.indices, 'i32', place)}, align 4`)
+          const address = entry(context, site.values, site.type, place)
+          const value = code.value(`load ${laneType(site.type, 1)}, ptr ${address}, align ${BYTES[site.type]}`)
+          addAt(context, site.effect, index, value)
+        }
+      })
     },
   }
 }
 
 /** Adds one value at one index, unless that is outside. */
-function addAt(context: Context, { plane, component }: PlaneEffect, index: string, value: string): void {
+export function addAt(context: Context, { plane, component }: PlaneEffect, index: string, value: string): void {
   const { code, graph, rows } = context
   const { type } = graph.planes[plane]!
   const target = addressOfPlane(context, plane)

@@ -2,9 +2,10 @@
 // its tapes and lists.
 import type { Graph } from '../../ir/graph.ts'
 import type { Code } from './code.ts'
+import { planEvents, type EventPlan } from './events.ts'
 import { CHECK_REPORT_BYTES, type EmitOptions, type KernelShape, type ScratchPlan } from './interface.ts'
 import { bytesPerBlock, reductionsOf } from './reduce.ts'
-import { planScatter, type ScatterPlan } from './scatter.ts'
+import { hasScatterInLoop, planScatter, type ScatterPlan } from './scatter.ts'
 import { tapeLayout } from './tapes.ts'
 
 export interface ScratchLayout {
@@ -14,6 +15,8 @@ export interface ScratchLayout {
   /** Offsets in the part of a thread. */
   readonly tapes: readonly number[]
   readonly scatter: ScatterPlan
+  /** Where scatter-adds stand in loops; they take the place of lists. */
+  readonly events: EventPlan | undefined
 }
 
 const ALIGNMENT = 64
@@ -23,10 +26,12 @@ export function layOutScratch(graph: Graph, { width, vectors }: KernelShape, { c
   const perBlock = bytesPerBlock(reductionsOf(graph))
   const tapes = tapeLayout(graph.tapes, width * vectors)
   const scatter = planScatter(graph, width, tapes.bytes)
-  const perThread = tapes.bytes + scatter.bytes
+  const lanes = width * vectors
+  const events = lanes > 1 && hasScatterInLoop(graph) ? planEvents(graph, lanes, tapes.bytes) : undefined
+  const perThread = tapes.bytes + scatter.bytes + (events?.bytes ?? 0)
   // What lies behind the block results starts at a multiple of 64.
   const fixed = results + (perBlock > 0 && perThread > 0 ? ALIGNMENT : 0)
-  return { plan: { fixed, perBlock, perThread }, results, tapes: tapes.offsets, scatter }
+  return { plan: { fixed, perBlock, perThread }, results, tapes: tapes.offsets, scatter, events }
 }
 
 /**

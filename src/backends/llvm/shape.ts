@@ -13,6 +13,7 @@ import { ACCUMULATORS } from '../../ir/reduction.ts'
 import { isComputed } from '../../ir/semantics.ts'
 import { BYTES } from '../../ir/types.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
+import { hasScatterInLoop } from './scatter.ts'
 import { uniformity, type Uniformity } from './uniformity.ts'
 
 /** A body that costs more than this is printed once, masked, rather than in a whole and a partial form. */
@@ -111,10 +112,11 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
     const divergence = options.divergence === 'masked' ? 'masked' : 'interleaved'
     const loops = [...walk(graph.body)].filter(isConstruct).filter(({ op }) => op === 'loop')
     const live = Math.max(1, ...loops.map((loop) => loopPressure(loop, uniform)))
-    const vectors = divergence === 'masked' ? 1 : powerOf2(clamp(Math.floor(budget / live), 1, Math.min(4, most)))
+    const wished = divergence === 'masked' || hasScatterInLoop(graph) ? 1 : Math.floor(budget / live)
+    const vectors = powerOf2(clamp(wished, 1, Math.min(4, most)))
     return { width, vectors, divergence }
   }
-  if (width === 1) return { width, vectors: 1, divergence: 'straight' }
+  if (width === 1 || hasScatterInLoop(graph)) return { width, vectors: 1, divergence: 'straight' }
   const spare = Math.floor(budget / Math.max(1, pressure(graph, uniform)))
   const wished = isLarge(graph) ? 1 : costOf(graph.body) <= 12 ? (reduces ? most : 4) : 2
   return { width, vectors: powerOf2(clamp(Math.min(spare, wished), 1, most)), divergence: 'straight' }

@@ -110,10 +110,18 @@ export function uniformity(graph: Graph, apart?: Construct): Uniformity {
         node.regions.every(({ nodes, results }) => nodes.every(isPure) && !results.some(varies))
       : !isEffect(node) && !varies(node)
 
+  /** Nodes of the body that belong to each sample: what is not pure, and what uses any of them. */
+  const ofSample = new Set<Node>()
+  const usesSample = (node: Node): boolean =>
+    node.operands.some(isOfSample) ||
+    (isConstruct(node) && node.regions.some(({ nodes, results }) => nodes.some(usesSample) || results.some(isOfSample)))
+  const isOfSample = (value: Value): boolean => ofSample.has(value.op === 'result' ? value.source : value)
+  for (const node of graph.body.nodes) if (!isPure(node) || usesSample(node)) ofSample.add(node)
+
   return {
     isUniform: (value) => !varies(value),
     leavesTogether: (loop) => !varyingLoops.has(loop),
-    isInvariant: isPure,
+    isInvariant: (node) => !ofSample.has(node),
     isUniformResult: (construct, index) => !resultVaries(construct, index),
     isSpread: (value) => spread.has(value),
     isSpreadResult: (construct, index) => spreadResults.get(construct)?.has(index) ?? false,

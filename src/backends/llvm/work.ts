@@ -3,11 +3,13 @@
 // Invariant: the code of the body exists once (in a whole and a partial form where it is small); both entries jump here.
 import type { Graph, PlaneEffect } from '../../ir/graph.ts'
 import type { EffectOp } from '../../ir/ops.ts'
-import { printBody, printInvariants, printRegion } from './body.ts'
+import { printAfterLoads, printBody, printInvariants, printLoads, printRegion } from './body.ts'
 import { createCheck } from './check.ts'
 import { createCode, type Code, type Declarations } from './code.ts'
+import { printCounted } from './control.ts'
 import { anyLane, internal, partsOf, type Context, type Group, type Mask } from './context.ts'
-import { maskPlane, printFinish, unfinished } from './finish.ts'
+import { createEvents } from './events.ts'
+import { maskPlanes, printFinish, unfinished } from './finish.ts'
 import { BLOCK } from '../../ir/reduction.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
 import { storeSamples } from './memory.ts'
@@ -33,10 +35,10 @@ export function printWork(
 ): string {
   const header = `define internal void @${options.symbol}.work(ptr %args, i64 %begin, i64 %end, ptr %job) nounwind noinline`
   const code = createCode(header, declarations)
-  const { plan, results, scatter } = scratchLayout
+  const { plan, results, scatter, events: eventPlan } = scratchLayout
   const reductions = reductionsOf(graph)
   const hasReductions = reductions.length > 0
-  const finishes = maskPlane(graph)
+  const finishes = maskPlanes(graph).length > 0
 
   const hasJob = code.value('icmp ne ptr %job, null')
   const usesScratch = plan.fixed + plan.perBlock + plan.perThread > 0
@@ -58,11 +60,12 @@ export function printWork(
       })
     : undefined
   const scatterer = createScatterer(scatter, ownScratch)
+  const events = eventPlan && createEvents({ code }, eventPlan, ownScratch)
 
   const effects: Record<EffectOp, (context: Context, effect: never, mask: Mask) => void> = {
     store: (context, { plane, component, operands }: PlaneEffect, mask) =>
       storeSamples(context, operands[0]!.type, plane, component, partsOf(context, operands[0]!), mask),
-    scatterAdd: scatterer.add,
+    scatterAdd: events?.add ?? scatterer.add,
     contribute(context, effect: PlaneEffect, mask) {
       if (!reducer) throw internal('there is no reduction plane')
       reducer.contribute(context, effect, mask)
@@ -90,20 +93,25 @@ export function printWork(
   }
   printInvariants(outer)
 
+  function printSamplesOf(context: Context, mask: Mask): void {
+    if (events === undefined) return printBody(context, mask)
+    printLoads(context, mask)
+    const restore = reducer?.remember(context) ?? (() => {})
+    events.printAttempts(context, (lanes) => printAfterLoads(context, lanes), restore)
+  }
+
   /** One group of samples. */
   function printGroup(group: Group): void {
     const context: Context = { ...outer, values: new Map(outer.values), results: new Map(outer.results), group }
     scatterer.printStart(context)
-    if (finishes === undefined) return printBody(context, group.mask)
-    const running = unfinished(context, finishes)
+    if (!finishes) return printSamplesOf(context, group.mask)
+    const running = unfinished(context)
     const enter = code.label('running')
     const after = code.label('next')
     code.branch(anyLane(context, running), enter, after)
     code.begin(enter)
-    printBody(
-      { ...context, group: { ...group, mask: width === 1 ? undefined : running } },
-      width === 1 ? undefined : running,
-    )
+    const mask = width === 1 ? undefined : running
+    printSamplesOf({ ...context, group: { ...group, mask } }, mask)
     code.jump(after)
     code.begin(after)
   }
@@ -114,7 +122,7 @@ export function printWork(
       begin,
       end,
       aligned: hasReductions,
-      single: isLarge(graph) || finishes !== undefined,
+      single: isLarge(graph) || finishes || events !== undefined,
       body: printGroup,
     })
 
@@ -196,24 +204,15 @@ function printBlocks(
   end: string,
   body: (block: string, from: string, to: string) => void,
 ): void {
-  const loop = code.label('block')
-  const enter = code.label('block')
-  const done = code.label('blocks')
   const first = code.value(`ashr i64 ${begin}, ${BLOCK_BITS}`)
-  const before = code.current
-  code.jump(loop)
-  code.begin(loop)
-  const block = code.phi('i64', [{ value: first, block: before }])
-  const start = code.value(`shl i64 ${block.name}, ${BLOCK_BITS}`)
-  code.branch(code.value(`icmp slt i64 ${start}, ${end}`), enter, done)
-  code.begin(enter)
-  const past = code.value(`add i64 ${start}, ${BLOCK}`)
-  const isFirst = code.value(`icmp slt i64 ${start}, ${begin}`)
-  const from = code.value(`select i1 ${isFirst}, i64 ${begin}, i64 ${start}`)
-  const isLast = code.value(`icmp sgt i64 ${past}, ${end}`)
-  const to = code.value(`select i1 ${isLast}, i64 ${end}, i64 ${past}`)
-  body(block.name, from, to)
-  block.add({ value: code.value(`add i64 ${block.name}, 1`), block: code.current })
-  code.jump(loop)
-  code.begin(done)
+  const last = code.value(`ashr i64 ${code.value(`sub i64 ${end}, 1`)}, ${BLOCK_BITS}`)
+  printCounted(code, 'block', first, code.value(`add i64 ${last}, 1`), (block) => {
+    const start = code.value(`shl i64 ${block}, ${BLOCK_BITS}`)
+    const past = code.value(`add i64 ${start}, ${BLOCK}`)
+    const isFirst = code.value(`icmp slt i64 ${start}, ${begin}`)
+    const from = code.value(`select i1 ${isFirst}, i64 ${begin}, i64 ${start}`)
+    const isLast = code.value(`icmp sgt i64 ${past}, ${end}`)
+    const to = code.value(`select i1 ${isLast}, i64 ${end}, i64 ${past}`)
+    body(block, from, to)
+  })
 }

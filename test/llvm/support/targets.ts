@@ -53,7 +53,12 @@ export function backendFor({ march, target }: TestTarget, clang?: string): Targe
   const flags = (level: ModuleRequest['codegenLevel']) => [
     level === 'full' ? '-O2' : '-O0',
     `-march=${march}`,
-    ...['-ffp-contract=off', '-fPIC', '-Wno-override-module', '-x', 'ir', '-'],
+    '-ffp-contract=off',
+    '-fPIC',
+    '-Wno-override-module',
+    '-x',
+    'ir',
+    '-',
   ]
   const backend = createHostBackend(
     {
