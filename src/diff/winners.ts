@@ -1,9 +1,11 @@
 // Which sample won each `max` and `min` reduction: a second pass over the samples, that is given what the reductions gave and finds the
 // first sample that contributed it. Derivatives of such reductions take its answer as an input.
-// Invariant: at a tie the first sample wins; where the result is NaN, the first sample that contributed NaN; −1 where no sample did.
+// Invariant: at a tie the first sample wins; where the result is NaN, the first sample that contributed NaN.
 import { createBuilder, type Builder } from '../ir/build.ts'
+import type { Renaming } from '../ir/copy.ts'
 import type { Graph, Value } from '../ir/graph.ts'
 import { rebuild } from '../ir/rebuild.ts'
+import { isFloat } from '../ir/types.ts'
 import {
   createDerivedPlanes,
   primalPlanes,
@@ -12,11 +14,50 @@ import {
   winnerName,
   type Derivative,
   type DerivativeOptions,
+  type PrimalPlane,
 } from './planes.ts'
-import { createCopier } from './copier.ts'
+import { createCopier, type CopierParts } from './copier.ts'
 
 /** Identity of `min` over sample numbers. */
 const NO_SAMPLE = 2 ** 31 - 1
+
+const selectingReductions = (planes: readonly PrimalPlane[]): readonly PrimalPlane[] =>
+  planes.filter(({ reduce, type }) => (reduce === 'max' || reduce === 'min') && isFloat(type))
+
+/** The inputs of a graph in a new one, and what repeats its values there. */
+function startFrom(graph: Graph, planes: readonly PrimalPlane[], options: DerivativeOptions) {
+  const b = createBuilder()
+  const derived = createDerivedPlanes('vjp', b, options)
+  planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
+  const mask = planes.find(({ role }) => role === 'mask')
+  const finished = mask && b.load(derived.primalNumber(mask.number), 0)
+  const tapes = graph.tapes.map((tape) => b.tape(tape))
+  const repeat = (keep: NonNullable<CopierParts['keep']>): Derivative => {
+    const renaming: Renaming = { type: (same) => same, plane: derived.primalNumber, tape: (tape) => tapes[tape]! }
+    createCopier({ b, renaming, keep }).copy(graph.body)
+    return { graph: rebuild(b.finishGraph()), planes: derived.planes }
+  }
+  return { b, derived, finished, repeat }
+}
+
+/** The `max` and `min` reductions of a graph and nothing else that it writes, so that running it changes no mutable. */
+export function reductionValues(graph: Graph, options: DerivativeOptions = {}): Derivative {
+  const planes = primalPlanes(graph, options.mutables)
+  const { b, derived, finished, repeat } = startFrom(graph, planes, options)
+  const selecting = selectingReductions(planes)
+  selecting.forEach(derived.declareValue)
+  return repeat((effect, operands) => {
+    const plane = selecting.find(({ number }) => number === effect.plane)
+    if (!plane) return
+    const value = operands[0]!
+    const nothing = b.const(value.type, plane.reduce === 'max' ? -Infinity : Infinity)
+    b.contribute(
+      derived.primalNumber(plane.number),
+      effect.component,
+      finished ? b.select(finished, nothing, value) : value,
+    )
+  })
+}
 
 /**
  * The winners of the `max` and `min` reductions of a graph, or undefined where it has none.
@@ -25,11 +66,9 @@ const NO_SAMPLE = 2 ** 31 - 1
  */
 export function winners(graph: Graph, options: DerivativeOptions = {}): Derivative | undefined {
   const planes = primalPlanes(graph, options.mutables)
-  const selecting = planes.filter(({ reduce, type }) => (reduce === 'max' || reduce === 'min') && type === 'f64')
+  const selecting = selectingReductions(planes)
   if (selecting.length === 0) return undefined
-  const b = createBuilder()
-  const derived = createDerivedPlanes('vjp', b, options)
-  planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
+  const { b, derived, finished, repeat } = startFrom(graph, planes, options)
   const results = new Map(
     selecting.map((plane) => [
       plane.number,
@@ -43,22 +82,14 @@ export function winners(graph: Graph, options: DerivativeOptions = {}): Derivati
       return [plane.number, derived.declare('winner', plane, declared)]
     }),
   )
-  const mask = planes.find(({ role }) => role === 'mask')
-  const finished = mask && b.load(derived.primalNumber(mask.number), 0)
   const nobody = b.const('i32', NO_SAMPLE)
-  const tapes = graph.tapes.map((tape) => b.tape(tape))
-  createCopier({
-    b,
-    renaming: { type: (same) => same, plane: derived.primalNumber, tape: (tape) => tapes[tape]! },
-    keep(effect, operands) {
-      const result = results.get(effect.plane)
-      if (result === undefined) return
-      const hasWon = sameNumber(b, operands[0]!, readShared(b, result, effect.component))
-      const takesPart = finished ? b.and(hasWon, b.not(finished)) : hasWon
-      b.contribute(found.get(effect.plane)!, effect.component, b.select(takesPart, b.sampleIndex(), nobody))
-    },
-  }).copy(graph.body)
-  return { graph: rebuild(b.finishGraph()), planes: derived.planes }
+  return repeat((effect, operands) => {
+    const result = results.get(effect.plane)
+    if (result === undefined) return
+    const hasWon = sameNumber(b, operands[0]!, readShared(b, result, effect.component))
+    const takesPart = finished ? b.and(hasWon, b.not(finished)) : hasWon
+    b.contribute(found.get(effect.plane)!, effect.component, b.select(takesPart, b.sampleIndex(), nobody))
+  })
 }
 
 const sameNumber = (b: Builder, x: Value, y: Value): Value => b.or(b.eq(x, y), b.and(b.ne(x, x), b.ne(y, y)))
