@@ -4,6 +4,7 @@ import type { PlaneArray } from '../backends/backend.ts'
 import { formatBatch, formatShape, type Placement } from './layout.ts'
 import type { Slot } from './signature.ts'
 import { ARRAY_CLASSES, planeTypeOf, type PlaneType, type View } from './view.ts'
+import { warn } from '../warning.ts'
 
 /** What to do after the launch: bring the written copy home. */
 export interface CopyBack {
@@ -52,7 +53,7 @@ export function copyIn(
     const warning = new LayoutWarning(
       `kernel '${kernel}': ${slot.name} of shape ${formatShape(view.shape)} is copied to ${formatBatch(slot.head, samples, 'last')} before the launch${back}; allocate it component-major to bind it in place`,
     )
-    process.emitWarning(warning)
+    warn(warning)
     warned.add(key)
   }
   const total = view.shape.reduce((product, extent) => product * extent, 1)

@@ -3,11 +3,18 @@
 import { createHostBackend } from '../backends/host/index.ts'
 import { emit } from '../backends/llvm/emit.ts'
 import { referenceBackend } from '../backends/reference/index.ts'
+import { createWasmBackend } from '../backends/wasm/index.ts'
 import { lower } from '../ir/lower/lower.ts'
+import { createThreadAssembler } from './assemblerThread.ts'
 import { createMachine } from './machine.ts'
 import { registerBackend } from './registry.ts'
 
-const host = createHostBackend(createMachine(), (graph, options) => emit(lower(graph, options.target), options))
+const machine = createMachine()
+const host = createHostBackend(machine, (graph, options) => emit(lower(graph, options.target), options))
+
+/** The backend of a machine without a compiler; its `alloc` gives planes that it uses without copying. */
+export const wasm = createWasmBackend({ assemble: createThreadAssembler(), cache: machine.cache })
 
 registerBackend(host)
+registerBackend(wasm)
 registerBackend(referenceBackend)

@@ -1,5 +1,6 @@
 // The marks by which the library knows its own objects: `Symbol.for` keys rather than classes, so that two loaded copies recognise each
 // other's kinds and values. What the copies share (the trace under way, how many there are) stands in one record on globalThis.
+import { warn } from '../warning.ts'
 
 /** Marks a parameter kind. */
 export const KIND: unique symbol = Symbol.for('harrier.kind')
@@ -22,9 +23,9 @@ export const shared: Shared = (holder[SHARED] ??= { trace: undefined, copies: 0 
 
 shared.copies += 1
 if (shared.copies === 2) {
-  process.emitWarning(
+  warn(
     'harrier is loaded twice in this process; values and kinds of both copies work together only if their versions are equal. ' +
       'Let every package depend on one version, or load it from one path.',
-    { code: 'HARRIER_LOADED_TWICE' },
+    'HARRIER_LOADED_TWICE',
   )
 }

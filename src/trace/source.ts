@@ -1,6 +1,5 @@
 // Reads from the text of a body which variables it returns. What a bundler or minifier left of that text decides how much can be read:
 // nothing here ever refuses a body.
-import { createRequire } from 'node:module'
 import type { AnyNode, Expression, Function as FunctionNode, Program, SpreadElement } from 'acorn'
 
 /** The expression that a body returns, or why it is not known. */
@@ -8,9 +7,13 @@ export type ReturnedExpression =
   | { readonly expression: Expression; readonly reason?: undefined }
   | { readonly expression?: undefined; readonly reason: string }
 
-/** The parser is loaded when a name is looked for: kernels that name their outputs by keys never need it. */
+/**
+ * The parser is loaded when a name is looked for: kernels that name their outputs by keys never need it. Only Node.js can load it in
+ * passing; in browsers, where bundlers rename variables anyhow, names come from keys and positions.
+ */
 function loadParser(): typeof import('acorn') | undefined {
   try {
+    const { createRequire } = process.getBuiltinModule('node:module')
     return createRequire(import.meta.url)('acorn') as typeof import('acorn')
   } catch {
     return undefined

@@ -72,7 +72,7 @@ const ARRAYS: Partial<Record<Type, new (length: number) => PlaneArray>> = {
 
 /** Operand columns: all pairs of two grids, with a third column that goes round its own. */
 function columns(types: readonly Type[]): readonly (readonly Literal[])[] {
-  const [first, second = ['bool'], third = ['bool']] = types.map((type) => GRID[type])
+  const [first, second = [false], third = [false]] = types.map((type) => GRID[type])
   const rows = first!.flatMap((a) => second.map((b) => [a, b]))
   const all = rows.map(([a, b], k) => [a!, b!, third[(k * 7 + Math.floor(k / 3)) % third.length]!])
   return types.map((_, k) => all.map((row) => row[k]!))

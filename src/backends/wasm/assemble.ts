@@ -40,7 +40,8 @@ export async function createAssembler(): Promise<Assemble> {
       module.dispose()
       if (bytes) return bytes
     } catch (error) {
-      complaints.push(String(error))
+      // What binaryen throws is no Error, but has a message.
+      complaints.push((error as { readonly message?: string }).message ?? String(error))
     } finally {
       isListening = false
     }
