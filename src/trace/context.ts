@@ -30,9 +30,10 @@ export interface Trace {
   usesSampleNumbers: boolean
 }
 
-export const createTrace = (kernel: string): Trace => ({
+/** @param builder where to build; absent: a new graph */
+export const createTrace = (kernel: string, builder: Builder = createBuilder()): Trace => ({
   kernel,
-  builder: createBuilder(),
+  builder,
   scope: { construct: undefined, isOpen: true, parent: undefined },
   conditions: [],
   sinks: [],

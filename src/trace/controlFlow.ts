@@ -283,9 +283,9 @@ export function branch(condition: unknown, then: unknown, otherwise: unknown): u
 }
 
 /** The values of the function whose number is the index, clamped to the range; all functions give the same shape. */
-export function dispatch<const T extends Carries, const U extends SameAs<T>>(
+export function dispatch<const T extends Carries, const Others extends readonly (() => SameAs<T>)[]>(
   index: IndexOperand,
-  cases: readonly [() => T, ...(() => U)[]],
+  cases: readonly [() => T, ...Others],
 ): Carried<T>
 export function dispatch(index: unknown, cases: unknown): unknown {
   const trace = currentTrace('dispatch()')

@@ -14,6 +14,7 @@ import type {
   Make,
   Operand,
   Selection,
+  Shape,
   ShapeOf,
   Signed,
   SymbolicValue,
@@ -31,8 +32,16 @@ export type Comparison = <A extends Operand, B extends Beside<ShapeOf<A>>>(a: A,
 export type Classification = <A extends Operand>(x: A) => ConditionOf<A>
 /** One operand, its own type. */
 export type SignedFunction = <A extends Operand>(x: A) => Signed<A>
+/** Integers and conditions; floats are refused. */
+type IntegerLike<S extends Shape = Shape> = number | boolean | SymbolicValue<'integer' | 'condition' | 'number', S>
 /** Two integers, an integer for each component. */
-export type IntegerFunction2 = <A extends Operand, B extends Beside<ShapeOf<A>>>(a: A, b: B) => IntegerOf2<A, B>
+export type IntegerFunction2 = <
+  A extends IntegerLike,
+  B extends (ShapeOf<A> extends 'number' ? IntegerLike : IntegerLike<'number'> | IntegerLike<ShapeOf<A>>),
+>(
+  a: A,
+  b: B,
+) => IntegerOf2<A, B>
 type ConditionLike = ConditionOperand | SymbolicValue<'condition'>
 /** Two conditions. */
 export type Connective = <A extends ConditionLike, B extends ConditionLike>(a: A, b: B) => ConditionOf2<A, B>

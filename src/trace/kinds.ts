@@ -171,14 +171,16 @@ export type Condition = values.Condition
 const PLAIN_ROLES: readonly Role[] = ['per_sample', 'vec_in', 'mat_in']
 const PLAIN_TEXT = 'Scalar, Index, Vector(W), Quat or Matrix(R, C)'
 
-function plainHead(call: string, kind: unknown): Head {
+/** The head of a kind that another kind holds; `text` is the call, for the refusal. */
+function plainHead(text: string, kind: unknown): Head {
   if (isKind(kind) && PLAIN_ROLES.includes(kind.role) && kind.head.type !== 'bool') return kind.head
-  throw refuse(`${call}(${show(kind)}): expected ${PLAIN_TEXT}`)
+  throw refuse(`${text}: expected ${PLAIN_TEXT}`)
 }
 
 /** A value that the body reads and writes in place, in the caller's array; plane as its kind. */
 export function Mutable<V>(kind: PlainKind<V>): Kind<'mutable', V> {
-  return makeKind({ role: 'mutable', head: plainHead('Mutable', kind), text: `Mutable(${show(kind)})` })
+  const text = `Mutable(${show(kind)})`
+  return makeKind({ role: 'mutable', head: plainHead(text, kind), text })
 }
 export type Mutable<V extends values.SymbolicValue> = values.Mutable<V>
 
@@ -190,7 +192,8 @@ export function Table<const A extends Readonly<Record<string, number>>>(axes: A)
 export function Table<V>(kind: PlainKind<V>): Kind<'lookup', V, undefined>
 export function Table(entries: unknown): Kind<'lookup'> {
   if (isKind(entries)) {
-    return makeKind({ role: 'lookup', head: plainHead('Table', entries), text: `Table(${entries.text})` })
+    const text = `Table(${entries.text})`
+    return makeKind({ role: 'lookup', head: plainHead(text, entries), text })
   }
   if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) {
     throw refuse(`Table(${show(entries)}): expected ${PLAIN_TEXT}, or named axes as in Table({ row: 4, col: 3 })`)
@@ -219,7 +222,8 @@ export type Table<V extends values.SymbolicValue, A = undefined> = values.Table<
 
 /** An array that the kernel adds to: `acc.add(v)` the entry of this sample, `acc.add(v, index)` any entry. */
 export function Accum<V>(kind: PlainKind<V>): Kind<'accum_out', V> {
-  return makeKind({ role: 'accum_out', head: plainHead('Accum', kind), text: `Accum(${show(kind)})` })
+  const text = `Accum(${show(kind)})`
+  return makeKind({ role: 'accum_out', head: plainHead(text, kind), text })
 }
 export type Accum<V extends values.SymbolicValue> = values.Accum<V>
 
@@ -237,13 +241,9 @@ export function Reduce(op: ReduceOp, kind?: PlainKind): Kind<'reduce'> {
   if (logical && kind !== undefined) {
     throw refuse(`Reduce('${op}', ${show(kind)}): '${op}' folds conditions and takes no kind; write Reduce('${op}')`)
   }
-  const head = logical ? headOf('bool', []) : kind === undefined ? Scalar.head : plainHead(`Reduce('${op}', …)`, kind)
-  return makeKind({
-    role: 'reduce',
-    head,
-    text: kind === undefined ? `Reduce('${op}')` : `Reduce('${op}', ${show(kind)})`,
-    reduce: op,
-  })
+  const text = kind === undefined ? `Reduce('${op}')` : `Reduce('${op}', ${show(kind)})`
+  const head = logical ? headOf('bool', []) : kind === undefined ? Scalar.head : plainHead(text, kind)
+  return makeKind({ role: 'reduce', head, text, reduce: op })
 }
 export type Reduce<V extends values.SymbolicValue> = values.Reduce<V>
 

@@ -70,7 +70,7 @@ export const quatConj = operation<(q: AnyQuat) => Quat>('quatConj', 1, (input) =
 ).free as unknown as (q: AnyQuat) => Quat
 
 /** Reciprocal: conjugate over squared norm; NaN for the zero quaternion. */
-export const quatRecip = operation('quatRecip', 1, (input) => {
+export const quatRecip = operation<(q: AnyQuat) => Quat>('quatRecip', 1, (input) => {
   const b = input.trace.builder
   const q = read(input, 0)
   const square = dotProduct(b, q, q)

@@ -184,11 +184,15 @@ export interface Index extends Numeric<'integer'> {}
 /** One truth value of this sample. */
 export interface Condition extends SymbolicValue<'condition', 'number'>, Logic<'number'> {}
 
-type TupleOf<T, W extends number, A extends readonly T[] = readonly []> = number extends W
+/** A tuple of W entries; an array where W is not one known number. */
+type TupleOf<T, W extends number> = [W] extends [never]
   ? readonly T[]
-  : A['length'] extends W
-    ? A
-    : TupleOf<T, W, readonly [...A, T]>
+  : number extends W
+    ? readonly T[]
+    : TupleFrom<T, W, readonly []>
+type TupleFrom<T, W extends number, A extends readonly T[]> = A['length'] extends W
+  ? A
+  : TupleFrom<T, W, readonly [...A, T]>
 
 /** Array members that a vector does not have, although it can be indexed and destructured like a tuple. */
 type NoArrayMethods = {
