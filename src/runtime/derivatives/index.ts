@@ -1,4 +1,6 @@
 // Derivatives of kernels: the public names.
+export { checkGrad, type CheckedEntry, type CheckGradOptions, type GradientReport } from './checkGrad.ts'
+export { customRule, type CustomRules, type RuleValue } from './customRule.ts'
 export { grad, valueAndGrad, type GradientOptions } from './gradients.ts'
 export { hvp } from './secondOrder.ts'
 export { jacobian, type JacobianOptions } from './jacobian.ts'
