@@ -416,7 +416,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
     finishGraph: () => ({
       planes: [...declared],
       tapes: [...tapes],
-      body: { parameters: [], nodes: root.nodes, results: [] },
+      body: { parameters: [], nodes: [...root.nodes], results: [] },
     }),
   }
   return builder
