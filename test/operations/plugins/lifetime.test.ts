@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { ContextBuilder } from '../../../src/operations/index.ts'
 import { nativeFunction, openLibrary } from '../../../src/runtime/ffi.ts'
+import { SANITIZED } from '../support/compiler.ts'
 import { compilePlugins } from '../support/plugins.ts'
 import { refusal, unary } from '../support/specs.ts'
 
@@ -175,7 +176,8 @@ function runAll(workers: readonly Worker[]): Promise<unknown[]> {
 const mostInside = () => nativeFunction(openLibrary(plugins.file).symbol('most_inside')!, 'i32', [])()
 const lockFiles = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`harrier-kernel-${process.pid}-`))
 
-describe('threads', () => {
+// Starting workers takes half a minute under a sanitizer, and they run the same code again.
+describe.skipIf(SANITIZED)('threads', () => {
   test('two contexts in two workers use one plug-in at once', async () => {
     const workers = await startWorkers(2, {
       file: plugins.select('side by side'),

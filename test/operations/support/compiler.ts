@@ -57,7 +57,8 @@ export function compileLibrary(source: string, { language = 'c', flags = [] }: C
       library,
       file,
     ],
-    { encoding: 'utf8' },
+    // The sanitizer's runtime is preloaded into this process, not into the compiler.
+    { encoding: 'utf8', env: { ...process.env, LD_PRELOAD: '' } },
   )
   if (status !== 0 || !existsSync(library)) throw new Error(`${compiler} refused the source:\n${stderr}`)
   return library
