@@ -32,14 +32,17 @@ export function printRegion(context: Context, nodes: readonly Node[], mask: Mask
 }
 
 /** The body of the graph for one group of samples, without what was printed before the loop over samples. */
-export function printBody(context: Context, mask: Mask): void {
-  const nodes = ofSamples(context)
+export const printBody = (context: Context, mask: Mask): void =>
+  printRegion(context, orderWrites(ofSamples(context)), mask)
+
+/** Nodes of a body with the loads that stand behind a write moved before the first one. */
+export function orderWrites(nodes: readonly Node[]): readonly Node[] {
   const firstWrite = nodes.findIndex(writes)
-  const isLate = (node: Node, place: number) => firstWrite >= 0 && place > firstWrite && node.op === 'load'
+  if (firstWrite < 0) return nodes
+  const isLate = (node: Node, place: number) => place > firstWrite && node.op === 'load'
   const late = nodes.filter(isLate)
   const inTime = nodes.filter((node, place) => !isLate(node, place))
-  const start = Math.max(firstWrite, 0)
-  printRegion(context, [...inTime.slice(0, start), ...late, ...inTime.slice(start)], mask)
+  return [...inTime.slice(0, firstWrite), ...late, ...inTime.slice(firstWrite)]
 }
 
 /** The loads of the body, and then the rest of it, for bodies that may run twice. */

@@ -18,6 +18,16 @@ const crossesAsIntegers = ({ width, options }: Context, type: Type): boolean =>
 const integerLanes = ({ width, options }: Context): string =>
   `<${width} x i${Math.min(64, (8 * options.target.vectorBytes) / width)}>`
 
+/** The type in which a value crosses. */
+export const crossingType = (context: Context, type: Type): string =>
+  crossesAsIntegers(context, type) ? integerLanes(context) : lanesOf(context, type)
+
+/** Turns what crossed into a value. */
+export const fromCrossing = (context: Context, type: Type, crossed: string): string =>
+  crossesAsIntegers(context, type)
+    ? context.code.value(`icmp slt ${integerLanes(context)} ${crossed}, zeroinitializer`)
+    : crossed
+
 /** Turns a value into what crosses; to be printed in the block that is left. */
 export function prepare(context: Context, type: Type, value: string): string {
   if (!crossesAsIntegers(context, type)) return value
@@ -27,15 +37,11 @@ export function prepare(context: Context, type: Type, value: string): string {
 /** Starts phis of values of some types; `settle` them after the last phi of the block. */
 export function openCrossings(context: Context, types: readonly Type[]): { settle(): readonly Crossing[] } {
   const { code } = context
-  const phis: readonly Phi[] = types.map((type) =>
-    code.phi(crossesAsIntegers(context, type) ? integerLanes(context) : lanesOf(context, type)),
-  )
+  const phis: readonly Phi[] = types.map((type) => code.phi(crossingType(context, type)))
   return {
     settle: () =>
       phis.map((phi, k) => ({
-        value: crossesAsIntegers(context, types[k]!)
-          ? code.value(`icmp slt ${integerLanes(context)} ${phi.name}, zeroinitializer`)
-          : phi.name,
+        value: fromCrossing(context, types[k]!, phi.name),
         add: (ready, block) => phi.add({ value: ready, block } satisfies Incoming),
       })),
   }

@@ -40,7 +40,7 @@ export function emit(graph: Graph, options: EmitOptions): Emitted {
 
   const parts = [
     hasTables ? `${zeroSymbol(options)} = internal constant i64 0\n` : '',
-    printWork(graph, options, shape, scratch, declarations),
+    printWork({ graph, options, shape, layout: scratch }, declarations),
     folds ? printFold(graph, options, scratch.results, declarations) : '',
     printEntry(options, declarations),
     isSequential

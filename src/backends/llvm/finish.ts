@@ -1,7 +1,7 @@
 // Samples that are finished: skipped at entry, with all their bytes untouched, and marked when they finish. The mask is set-only.
 import type { Graph, PlaneEffect } from '../../ir/graph.ts'
-import { both, constantMask, lanesOf, negate, partNumbers, partsOf, type Context, type Mask } from './context.ts'
-import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeConsecutive } from './memory.ts'
+import { both, constantMask, lanesOf, partNumbers, partsOf, type Context, type Mask } from './context.ts'
+import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeSamples } from './memory.ts'
 
 /** Planes that say which samples are finished. */
 export const maskPlanes = (graph: Graph): readonly number[] =>
@@ -29,22 +29,13 @@ export function unfinished(context: Context): readonly string[] {
 export function printFinish(context: Context, { plane, operands }: PlaneEffect, mask: Mask): void {
   const { code, width } = context
   const finishes = both(context, mask, partsOf(context, operands[0]!))
-  if (width === 1) {
-    const set = code.label('finish')
-    const after = code.label('next')
-    code.branch(finishes[0]!, set, after)
-    code.begin(set)
-    code.line(`store i8 1, ptr ${maskByte(context, plane, 0)}, align 1`)
-    code.jump(after)
-    code.begin(after)
-    return
-  }
-  const ones = negateBytes(context)
-  finishes.forEach((is, part) => storeConsecutive(context, 'bool', ones, maskByte(context, plane, part), is))
+  const yes = constantMask(context, true)
+  if (width > 1) return storeSamples(context, 'bool', plane, 0, yes, finishes)
+  const set = code.label('finish')
+  const after = code.label('next')
+  code.branch(finishes[0]!, set, after)
+  code.begin(set)
+  storeSamples(context, 'bool', plane, 0, yes, undefined)
+  code.jump(after)
+  code.begin(after)
 }
-
-/** 1 in every byte. */
-const negateBytes = (context: Context): string =>
-  context.code.value(
-    `zext ${lanesOf(context, 'bool')} ${negate(context, ['zeroinitializer'])[0]} to ${lanesOf(context, 'i8')}`,
-  )

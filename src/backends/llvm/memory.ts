@@ -120,7 +120,7 @@ export function storeConsecutive(
 }
 
 /** Loads one element for each lane of a mask; 0 in the others. */
-function loadScattered(context: Context, type: Type, addresses: string, mask: string | undefined): string {
+export function loadScattered(context: Context, type: Type, addresses: string, mask: string | undefined): string {
   const { code, width } = context
   const memory = MEMORY_TYPE[type]
   const lanes = laneType(memory, width)

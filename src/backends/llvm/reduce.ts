@@ -49,11 +49,23 @@ const RESULT_BYTES = 8
 
 export const bytesPerBlock = (reductions: readonly Reduction[]): number => reductions.length * RESULT_BYTES
 
+interface AddedLanes {
+  /** Number of the sample in the first lane of the first vector (i64). */
+  readonly first?: string
+  /** Lanes that take part; absent: all. */
+  readonly is?: string | undefined
+}
+
 export interface Reducer {
   printBlockStart(): void
   /** @param block its number, counted from the first block of the launch (i64) */
   printBlockEnd(block: string): void
   contribute(context: Context, effect: PlaneEffect, mask: Mask): void
+  /**
+   * Folds one vector into reduction `number`.
+   * @param value in the type that it is folded in
+   */
+  add(number: number, part: number, value: string, where?: AddedLanes): void
   /** Remembers the accumulators of a group; the function that it gives prints what puts them back. */
   remember(context: Context): () => void
 }
@@ -151,23 +163,26 @@ export function createReducer({ code, width, vectors, reductions, options, resul
       return () => held.forEach(code.line)
     },
 
+    add(number, part, value, { first = '0', is } = {}) {
+      const reduction = reductions[number]!
+      const lanes = laneType(reduction.folded, width)
+      const target = address(number, part, first)
+      const before = code.value(`load ${lanes}, ptr ${target}, align ${BYTES[reduction.folded]}`)
+      const after = fold(reduction, before, value, width)
+      const kept =
+        is === undefined
+          ? after
+          : code.value(`select ${laneType('bool', width)} ${is}, ${lanes} ${after}, ${lanes} ${before}`)
+      code.line(`store ${lanes} ${kept}, ptr ${target}, align ${BYTES[reduction.folded]}`)
+    },
+
     contribute(context, { plane, component, operands }, mask) {
       const number = reductions.findIndex((one) => one.plane === plane && one.component === component)
-      const reduction = reductions[number]
-      if (!reduction) throw internal(`plane ${plane} is no reduction`)
-      const { type, folded } = reduction
+      const { type, folded } = reductions[number]!
       const lanes = laneType(folded, width)
       partsOf(context, operands[0]!).forEach((given, part) => {
         const value = type === 'bool' ? code.value(`zext ${laneType('bool', width)} ${given} to ${lanes}`) : given
-        const target = address(number, part, context.group.first)
-        const before = code.value(`load ${lanes}, ptr ${target}, align ${BYTES[folded]}`)
-        const after = fold(reduction, before, value, width)
-        const is = mask?.[part]
-        const kept =
-          is === undefined
-            ? after
-            : code.value(`select ${laneType('bool', width)} ${is}, ${lanes} ${after}, ${lanes} ${before}`)
-        code.line(`store ${lanes} ${kept}, ptr ${target}, align ${BYTES[folded]}`)
+        this.add(number, part, value, { first: context.group.first, is: mask?.[part] })
       })
     },
   }

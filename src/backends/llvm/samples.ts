@@ -71,7 +71,12 @@ export function printSamples(context: Context, { begin, end, aligned, single, bo
 }
 
 /** Lanes whose sample is in [begin, end), or below `end` where begin is not given. */
-function lanesInside(context: Context, first: string, begin: string | undefined, end: string): readonly string[] {
+export function lanesInside(
+  context: Context,
+  first: string,
+  begin: string | undefined,
+  end: string,
+): readonly string[] {
   const { code, width, vectors, options } = context
   // Lane numbers as wide as the vectors that the mask is for.
   const type = width * 8 <= options.target.vectorBytes ? 'i64' : 'i32'

@@ -3,13 +3,23 @@
 // a block, one list for each place in the program, which a scalar loop applies when the block is computed. With one lane a scatter-add
 // is applied on the spot.
 // Invariant: index −1 in a list, like any other index outside the accumulator, adds nothing.
-import { isConstruct, walk, type Graph, type Node, type PlaneEffect } from '../../ir/graph.ts'
+import { isConstruct, walk, type Graph, type Node, type PlaneEffect, type Value } from '../../ir/graph.ts'
 import { BYTES, type Type } from '../../ir/types.ts'
-import { both, internal, lanesOf, partsOf, scalarOf, select, type Context, type Mask } from './context.ts'
+import { both, lanesOf, partsOf, scalarOf, select, type Context, type Mask } from './context.ts'
 import { BLOCK } from '../../ir/reduction.ts'
 import { printCounted } from './control.ts'
 import { laneType } from './lanes.ts'
-import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeConsecutive } from './memory.ts'
+import {
+  addressOfPlane,
+  firstOf,
+  laneAddresses,
+  loadConsecutive,
+  loadScattered,
+  sampleNumbers,
+  scalarAddress,
+  storeConsecutive,
+  storeScattered,
+} from './memory.ts'
 
 type Scatter = PlaneEffect & { readonly op: 'scatterAdd' }
 const isScatter = (node: Node): node is Scatter => node.op === 'scatterAdd'
@@ -177,18 +187,33 @@ function addOwnColumn(context: Context, { plane, component, operands }: PlaneEff
   const { code, width, vectors, group, graph, rows } = context
   const { type } = graph.planes[plane]!
   const target = addressOfPlane(context, plane)
-  if (target.stride !== 1) throw internal(`accumulator '${graph.planes[plane]!.name}' is interleaved`)
-  const values = partsOf(context, operands[1]!)
-  const addAll = (lanes: Mask) =>
-    values.forEach((value, part) => {
-      const element = scalarAddress(context, type, target, component, 'i64', firstOf(context, group, part))
-      const held = loadConsecutive(context, type, element, lanes?.[part])
-      const sum = code.expand(rows.add(type, type, width), { width, T: type, R: type, operands: [held, value] })
-      storeConsecutive(context, type, sum, element, lanes?.[part])
-    })
+  const [index, value] = operands as readonly [Value, Value]
+  const values = partsOf(context, value)
+  const add = (held: string, part: number) =>
+    code.expand(rows.add(type, type, width), { width, T: type, R: type, operands: [held, values[part]!] })
   const limit = code.splat('i32', target.indexLimit, width)
   const inside = () =>
-    partsOf(context, operands[0]!).map((index) => code.value(`icmp ult ${lanesOf(context, 'i32')} ${index}, ${limit}`))
+    partsOf(context, index).map((lane) => code.value(`icmp ult ${lanesOf(context, 'i32')} ${lane}, ${limit}`))
+
+  if (group.numbers !== undefined || target.stride !== 1) {
+    both(context, mask, inside()).forEach((is, part) => {
+      const numbers = sampleNumbers(context, group, part)
+      const addresses = laneAddresses(context, type, target, component, 'i64', numbers)
+      storeScattered(context, type, add(loadScattered(context, type, addresses, is), part), addresses, is)
+    })
+    return
+  }
+  const addAll = (lanes: Mask) =>
+    values.forEach((_, part) => {
+      const element = scalarAddress(context, type, target, component, 'i64', firstOf(context, group, part))
+      storeConsecutive(
+        context,
+        type,
+        add(loadConsecutive(context, type, element, lanes?.[part]), part),
+        element,
+        lanes?.[part],
+      )
+    })
   if (mask !== undefined) return addAll(both(context, mask, inside()))
   const whole = code.label('whole')
   const partial = code.label('partial')

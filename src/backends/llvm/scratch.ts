@@ -4,6 +4,7 @@ import type { Graph } from '../../ir/graph.ts'
 import type { Code } from './code.ts'
 import { planEvents, type EventPlan } from './events.ts'
 import { CHECK_REPORT_BYTES, type EmitOptions, type KernelShape, type ScratchPlan } from './interface.ts'
+import { layOutRefill, type RefillLayout } from './refillLayout.ts'
 import { bytesPerBlock, reductionsOf } from './reduce.ts'
 import { hasScatterInLoop, planScatter, type ScatterPlan } from './scatter.ts'
 import { tapeLayout } from './tapes.ts'
@@ -17,21 +18,28 @@ export interface ScratchLayout {
   readonly scatter: ScatterPlan
   /** Where scatter-adds stand in loops; they take the place of lists. */
   readonly events: EventPlan | undefined
+  /** Where lanes are retired and refilled. */
+  readonly refill: RefillLayout | undefined
 }
 
 const ALIGNMENT = 64
 
-export function layOutScratch(graph: Graph, { width, vectors }: KernelShape, { check }: EmitOptions): ScratchLayout {
+export function layOutScratch(
+  graph: Graph,
+  { width, vectors, divergence }: KernelShape,
+  { check }: EmitOptions,
+): ScratchLayout {
   const results = check ? CHECK_REPORT_BYTES : 0
   const perBlock = bytesPerBlock(reductionsOf(graph))
   const tapes = tapeLayout(graph.tapes, width * vectors)
   const scatter = planScatter(graph, width, tapes.bytes)
   const lanes = width * vectors
   const events = lanes > 1 && hasScatterInLoop(graph) ? planEvents(graph, lanes, tapes.bytes) : undefined
-  const perThread = tapes.bytes + scatter.bytes + (events?.bytes ?? 0)
+  const refill = divergence === 'refilled' ? layOutRefill(graph) : undefined
+  const perThread = tapes.bytes + scatter.bytes + (events?.bytes ?? 0) + (refill?.bytes ?? 0)
   // What lies behind the block results starts at a multiple of 64.
   const fixed = results + (perBlock > 0 && perThread > 0 ? ALIGNMENT : 0)
-  return { plan: { fixed, perBlock, perThread }, results, tapes: tapes.offsets, scatter, events }
+  return { plan: { fixed, perBlock, perThread }, results, tapes: tapes.offsets, scatter, events, refill }
 }
 
 /**

@@ -13,6 +13,7 @@ import { ACCUMULATORS } from '../../ir/reduction.ts'
 import { isComputed } from '../../ir/semantics.ts'
 import { BYTES } from '../../ir/types.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
+import { planRefill } from './refillPlan.ts'
 import { hasScatterInLoop } from './scatter.ts'
 import { uniformity, type Uniformity } from './uniformity.ts'
 
@@ -109,6 +110,11 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
   const budget = (3 * vectorRegisters) / 4
 
   if (hasDivergentLoop(graph, uniform) && width > 1) {
+    const refill = planRefill(graph, uniform)
+    if (refill !== undefined && (options.divergence ?? 'refilled') === 'refilled') {
+      const live = refill.kept.length + refill.loop.types.length
+      return { width, vectors: clamp(Math.floor(budget / live), 1, 4), divergence: 'refilled' }
+    }
     const divergence = options.divergence === 'masked' ? 'masked' : 'interleaved'
     const loops = [...walk(graph.body)].filter(isConstruct).filter(({ op }) => op === 'loop')
     const live = Math.max(1, ...loops.map((loop) => loopPressure(loop, uniform)))

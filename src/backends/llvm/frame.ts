@@ -1,0 +1,123 @@
+// What both forms of the work function start from: addresses of planes and scratch memory, what is the same for all samples, and the
+// effects that each form completes.
+import type { Construct, Graph, PlaneEffect } from '../../ir/graph.ts'
+import type { EffectOp } from '../../ir/ops.ts'
+import { printInvariants, printRegion } from './body.ts'
+import { createCheck } from './check.ts'
+import type { Code } from './code.ts'
+import { partsOf, type Context, type Mask } from './context.ts'
+import { printFinish } from './finish.ts'
+import type { EmitOptions, KernelShape } from './interface.ts'
+import { storeSamples } from './memory.ts'
+import { JOB, jobField } from './parallel.ts'
+import { loadPlanes, loadScratch } from './planes.ts'
+import { rows } from './rows.ts'
+import { threadPart, type ScratchLayout } from './scratch.ts'
+import { printRecord } from './tapes.ts'
+import { uniformity } from './uniformity.ts'
+
+export const BLOCK_BITS = 12
+
+export interface Frame {
+  readonly code: Code
+  /** Whether the samples come from a job (i1). */
+  readonly hasJob: string
+  readonly layout: ScratchLayout
+  /** Address of the first block result of reductions. */
+  readonly results: string
+  /** Address of the thread's part of scratch memory. */
+  readonly own: string
+  /** Block of the first sample of the launch (i64). */
+  readonly firstBlock: string
+  /** The context of the function, with effects as the form defines them. */
+  context(effects: FormEffects): Context
+}
+
+/** Effects whose code depends on the form. */
+export interface FormEffects {
+  readonly scatterAdd: (context: Context, effect: PlaneEffect, mask: Mask) => void
+  readonly contribute: (context: Context, effect: PlaneEffect, mask: Mask) => void
+}
+
+export interface FrameParts {
+  readonly graph: Graph
+  readonly options: EmitOptions
+  readonly shape: KernelShape
+  readonly layout: ScratchLayout
+  /** A loop whose lanes do not run in lockstep. */
+  readonly apart?: Construct | undefined
+}
+
+/** Printed in the entry block. */
+export function openFrame(code: Code, { graph, options, shape, layout, apart }: FrameParts): Frame {
+  const { plan } = layout
+  const hasJob = code.value('icmp ne ptr %job, null')
+  const usesScratch = plan.fixed + plan.perBlock + plan.perThread > 0
+  const scratch = usesScratch ? loadScratch(code) : ''
+  const firstBlock = code.value(`ashr i64 %begin, ${BLOCK_BITS}`)
+  const own =
+    plan.perThread > 0
+      ? threadPart(code, layout, scratch, countBlocks(code, firstBlock), threadNumber(code, hasJob))
+      : ''
+  const results = plan.perBlock > 0 ? code.value(`getelementptr i8, ptr ${scratch}, i64 ${layout.results}`) : ''
+  const { width, vectors } = shape
+  return {
+    code,
+    hasJob,
+    layout,
+    results,
+    own,
+    firstBlock,
+    context({ scatterAdd, contribute }) {
+      const effects: Record<EffectOp, (context: Context, effect: never, mask: Mask) => void> = {
+        store: (context, { plane, component, operands }: PlaneEffect, mask) =>
+          storeSamples(context, operands[0]!.type, plane, component, partsOf(context, operands[0]!), mask),
+        scatterAdd,
+        contribute,
+        finish: printFinish,
+        record: printRecord,
+      }
+      const context: Context = {
+        graph,
+        options,
+        code,
+        width,
+        vectors,
+        uniformity: uniformity(graph, apart),
+        rows: rows(options.target),
+        planes: loadPlanes(code, graph, options),
+        tapes: layout.tapes.map((offset) => code.value(`getelementptr i8, ptr ${own}, i64 ${offset}`)),
+        values: new Map(),
+        results: new Map(),
+        group: { first: '%begin', mask: undefined },
+        region: printRegion,
+        effect: (of, effect, mask) => effects[effect.op](of, effect as never, mask),
+        ...(options.check ? { check: createCheck(scratch) } : {}),
+      }
+      printInvariants(context)
+      return context
+    },
+  }
+}
+
+/** Blocks that the launch touches. */
+function countBlocks(code: Code, firstBlock: string): string {
+  const last = code.value(`ashr i64 ${code.value('sub i64 %end, 1')}, ${BLOCK_BITS}`)
+  return code.value(`add i64 ${code.value(`sub i64 ${last}, ${firstBlock}`)}, 1`)
+}
+
+/** Number of the calling thread among those of the job; 0 without a job. */
+function threadNumber(code: Code, hasJob: string): string {
+  const ask = code.label('join')
+  const known = code.label('start')
+  const before = code.current
+  code.branch(hasJob, ask, known)
+  code.begin(ask)
+  const taken = code.value(`atomicrmw add ptr ${jobField(code, JOB.joined)}, i64 1 monotonic`)
+  code.jump(known)
+  code.begin(known)
+  return code.phi('i64', [
+    { value: '0', block: before },
+    { value: taken, block: ask },
+  ]).name
+}
