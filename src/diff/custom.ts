@@ -28,12 +28,13 @@ export function registerCustomDerivative(name: string, derivative: CustomDerivat
 export function customDerivative<Direction extends 'jvp' | 'vjp'>(
   { rule }: CustomValue,
   direction: Direction,
+  kernel: string,
 ): NonNullable<CustomDerivative[Direction]> {
   const derivative = registry.get(rule)
   if (!derivative) {
     throw new HarrierError(
       'E_DERIVATIVE',
-      `${direction}: the rule '${rule}' is not known in this process; define it with customRule before taking derivatives of a graph that uses it`,
+      `${direction} of kernel '${kernel}': the rule '${rule}' is not known in this process; define it with customRule before taking derivatives of a graph that uses it`,
     )
   }
   const found = derivative[direction]
@@ -41,7 +42,7 @@ export function customDerivative<Direction extends 'jvp' | 'vjp'>(
     const [mode, other] = direction === 'jvp' ? ['forward', 'vjp'] : ['reverse', 'jvp']
     throw new HarrierError(
       'E_DERIVATIVE',
-      `${direction}: customRule '${derivative.label}' has no ${mode} rule; give it { ${direction}: … }, or use ${other}, for which it has one`,
+      `${direction} of kernel '${kernel}': customRule '${derivative.label}' has no ${mode} rule; give it { ${direction}: … }, or use ${other}, for which it has one`,
     )
   }
   return found as NonNullable<CustomDerivative[Direction]>

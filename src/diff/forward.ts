@@ -22,6 +22,8 @@ import { rules } from './rules.ts'
 import { createValueMap, type ValueMap } from './value-map.ts'
 
 export interface ForwardParts {
+  /** Name of the primal; for messages. */
+  readonly kernel: string
   readonly b: Builder
   /** The number in the derivative of a plane that the primal reads. */
   readonly plane: (plane: number) => number
@@ -34,7 +36,7 @@ export interface ForwardParts {
 }
 
 /** Emits the values and tangents of a graph. */
-export function sweepForward(graph: Graph, { b, plane, moves, seed, effect: takeEffect }: ForwardParts): void {
+export function sweepForward(graph: Graph, { kernel, b, plane, moves, seed, effect: takeEffect }: ForwardParts): void {
   const varied = variedValues(graph, moves)
   const primal = createValueMap<Value>()
   const tangents = createValueMap<Flow>()
@@ -57,7 +59,7 @@ export function sweepForward(graph: Graph, { b, plane, moves, seed, effect: take
     if (value.op === 'custom') {
       const inputs = value.operands.slice(1)
       const flows = inputs.map((input) => tangentOf(input) ?? b.zero(isFloat(input.type) ? input.type : value.type))
-      return customDerivative(value, 'jvp')(b, operands.slice(1), flows)[value.output]
+      return customDerivative(value, 'jvp', kernel)(b, operands.slice(1), flows)[value.output]
     }
     const rule = rules[value.op]
     if (rule.kind !== 'partials') return undefined

@@ -48,6 +48,7 @@ export function jacobian(graph: Graph, { output, wrt, ...options }: JacobianOpti
   const finished = mask && b.load(derived.primalNumber(mask.number), 0)
   for (let column = 0; column < columns; column++) {
     sweepForward(graph, {
+      kernel,
       b,
       plane: derived.primalNumber,
       moves: (leaf) =>

@@ -58,6 +58,7 @@ export function jvp(graph: Graph, options: DerivativeOptions = {}): Derivative {
   }
 
   sweepForward(graph, {
+    kernel: options.kernel ?? 'kernel',
     b,
     plane: derived.primalNumber,
     moves: (leaf) =>

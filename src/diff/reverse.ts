@@ -26,6 +26,8 @@ import { createValueMap, type ValueMap } from './value-map.ts'
 export type Adjoints = ValueMap<Value>
 
 export interface ReverseParts extends CopierParts {
+  /** Name of the primal; for messages. */
+  readonly kernel: string
   readonly active: ValueSet
   readonly schedule: LoopSchedule
   /** Tape that holds the adjoints of a tape of the primal. */
@@ -50,7 +52,7 @@ export interface Sweep extends ReverseParts, Copier {
 }
 
 export function createSweep(parts: ReverseParts): Sweep {
-  const { b, active, adjointTape, seed, deliver } = parts
+  const { kernel, b, active, adjointTape, seed, deliver } = parts
   const copier = createCopier(parts)
   const { primalOf, emit, copyConstruct } = copier
 
@@ -140,7 +142,7 @@ export function createSweep(parts: ReverseParts): Sweep {
     }
     if (known.size === 0) return
     const inputs = outputs[0]!.operands.slice(1)
-    const flows = customDerivative(outputs[0]!, 'vjp')(b, inputs.map(primalOf), known)
+    const flows = customDerivative(outputs[0]!, 'vjp', kernel)(b, inputs.map(primalOf), known)
     inputs.forEach((input, k) => add(adjoints, input, flows[k]))
   }
 

@@ -153,6 +153,7 @@ function emit(graph: Graph, options: VjpOptions, plan: (loop: Construct) => Loop
   const delivered = new Set<string>()
 
   const sweep = createSweep({
+    kernel: options.kernel ?? 'kernel',
     b,
     active,
     renaming: { type: (same) => same, plane: derived.primalNumber, tape: (number) => tapes[number]! },
