@@ -68,6 +68,14 @@ const FORMATS: Record<FloatType, Format> = {
 
 const ARRAYS = { f64: Float64Array, f32: Float32Array }
 
+/** The inverse of an odd number modulo 2^52. */
+function inverse(x: bigint): bigint {
+  let found = 1n
+  // Newton: each step doubles the number of right bits.
+  for (let k = 0; k < 6; k++) found = BigInt.asUintN(52, found * (2n - x * found))
+  return found
+}
+
 /** Operands where one rounding too many, too few or at the wrong place shows. */
 function hardTriples(type: FloatType, count: number, next: Random): readonly Triple[] {
   const { lowest, normal, highest, largest, ulp } = FORMATS[type]
@@ -102,6 +110,15 @@ function hardTriples(type: FloatType, count: number, next: Random): readonly Tri
         any(),
       ]
       return [scaled(significand(), part), sign() * scaled(significand(), exponent - part), addend[between(0, 3)]!]
+    },
+    // In f64 the product is all but half way between two numbers, by a few of the last of its 106 bits; the addend, about as far
+    // below, decides. Both are large, so that they are scaled.
+    () => {
+      const b = 2n ** 52n + BigInt(between(0, 2 ** 20)) * 2n + 1n
+      const beside = BigInt(between(-9, 9))
+      const a = 2n ** 52n + BigInt.asUintN(52, (2n ** 51n + beside) * inverse(b))
+      const addend = -Math.sign(Number(beside)) * scaled(significand(), 1021 - between(80, 125))
+      return [scaled(Number(a), 510 - 52), scaled(Number(b), 511 - 52), addend]
     },
     // The product overflows when rounded, or just not; the addend may bring it back.
     () => {
