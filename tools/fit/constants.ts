@@ -73,6 +73,9 @@ export function constantTables(): string {
     ['π/2 and its rest.', 'halfPi', list(split(PI / 2n))],
     ['π/4: 50 + 53 bits; k·first is exact for k ≤ 4.', 'quarterPi', list(pieces(PI / 4n, [50, 53]))],
     ['π/4: 21 + 24 bits; k·first is exact for k ≤ 4.', 'quarterPiF32', list(pieces(PI / 4n, [21, 24]))],
+    ['π and its rest.', 'piPair', list(split(PI))],
+    ['½·log 2π and its rest.', 'halfLog2Pi', list(split(log(2n * PI) / 2n))],
+    ['log π and its rest.', 'logPi', list(split(log(PI)))],
     ['2/3 and its rest.', 'twoThirds', list(split(whole(2) / 3n))],
     ['π/2 in f32: 24 + 24 bits.', 'halfPiF32', list(pieces(PI / 2n, [24, 24]))],
   ]

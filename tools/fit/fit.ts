@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { constantTables } from './constants.ts'
 import { toNumber } from './fixed.ts'
 import { polynomials, type Table } from './tables.ts'
-import { fit, split } from './remez.ts'
+import { fit, isPair, split } from './remez.ts'
 
 const literal = (x: number): string => (Object.is(x, -0) ? '-0' : String(x))
 
@@ -13,7 +13,11 @@ function printTable(name: string, { problem, meaning }: Table): string {
   const { coefficients, error } = fit(problem)
   const numbers = coefficients.map((c, i) => {
     const bits = problem.bits[Math.min(i, problem.bits.length - 1)]!
-    return bits === 106 ? `[${split(c).map(literal).join(', ')}]` : literal(toNumber(c))
+    return isPair(bits)
+      ? `[${split(c, bits / 2)
+          .map(literal)
+          .join(', ')}]`
+      : literal(toNumber(c))
   })
   console.log(`${name.padEnd(28)} ${numbers.length} coefficients, 2^${error.toFixed(2)}`)
   const powers = problem.powers.every((p, i) => p === i) ? '' : ` in the powers ${problem.powers.join(', ')}`

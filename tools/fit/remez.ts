@@ -10,7 +10,8 @@ export interface Problem {
   readonly to: number
   /** Exponents of the terms, ascending. */
   readonly powers: readonly number[]
-  /** Significant bits that each coefficient is rounded to, by position; the last entry serves the rest. 106 means a pair of doubles. */
+  /** Significant bits that each coefficient is rounded to, by position; the last entry serves the rest. 106 and 48 mean a pair of
+   * doubles or of f32. */
   readonly bits: readonly number[]
   /** Coefficients fixed beforehand, by position. */
   readonly fixed?: Readonly<Record<number, Fixed>>
@@ -61,6 +62,26 @@ const errorAt = (sample: Sample, value: Fixed, terms: readonly number[], coeffic
   return mul(sum, sample.weight)
 }
 
+/** Drops extrema until `wanted` are left, the weakest first, in a way that keeps their signs alternating. */
+function thin(peaks: number[], errors: readonly Fixed[], wanted: number): void {
+  const size = (place: number): Fixed => abs(errors[peaks[place]!]!)
+  while (peaks.length > wanted) {
+    const last = peaks.length - 1
+    let weakest = 0
+    for (let place = 1; place <= last; place++) if (size(place) < size(weakest)) weakest = place
+    if (weakest === 0) peaks.shift()
+    else if (weakest === last) peaks.pop()
+    else if (peaks.length === wanted + 1) {
+      if (size(0) < size(last)) peaks.shift()
+      else peaks.pop()
+    } else {
+      // Its two neighbours have one sign: the smaller goes with it.
+      const first = size(weakest - 1) < size(weakest + 1) ? weakest - 1 : weakest
+      peaks.splice(first, 2)
+    }
+  }
+}
+
 /**
  * One Remez fit of the sampled values by the named terms. Where the lowest power changes sign with x, so does the weight: the error
  * divided by that power is what alternates.
@@ -97,11 +118,7 @@ function exchange(unsigned: readonly Sample[], values: readonly Fixed[], terms: 
       if (previous === undefined || errors[previous]! < 0n !== error < 0n) peaks.push(i)
       else if (abs(error) > abs(errors[previous]!)) peaks[peaks.length - 1] = i
     })
-    while (peaks.length > n + 1) {
-      // Drop the weaker end, which keeps the alternation.
-      if (abs(errors[peaks[0]!]!) < abs(errors[peaks.at(-1)!]!)) peaks.shift()
-      else peaks.pop()
-    }
+    thin(peaks, errors, n + 1)
     const largest = errors.reduce((most, error) => (abs(error) > most ? abs(error) : most), 0n)
     if (least === undefined || largest < least) {
       least = largest
@@ -145,7 +162,7 @@ export function fit(problem: Problem): Solution {
         if (error > idealError) idealError = error
       })
     const bits = problem.bits[Math.min(i, problem.bits.length - 1)]!
-    const value = problem.fixed?.[i] ?? (bits === 106 ? roundPair(fitted[0]!) : roundBits(fitted[0]!, bits))
+    const value = problem.fixed?.[i] ?? (isPair(bits) ? roundPair(fitted[0]!, bits / 2) : roundBits(fitted[0]!, bits))
     all.push(value)
     values = values.map((v, j) => v - mul(value, samples[j]!.powers[i]!))
   }
@@ -156,14 +173,17 @@ export function fit(problem: Problem): Solution {
   return { coefficients: all, error: log2Of(worst), idealError: log2Of(idealError) }
 }
 
-/** A value rounded to the sum of two doubles. */
-export function roundPair(a: Fixed): Fixed {
-  const high = roundBits(a, 53)
-  return high + roundBits(a - high, 53)
+/** 106 and 48 bits stand for two numbers of half as many. */
+export const isPair = (bits: number): boolean => bits === 106 || bits === 48
+
+/** A value rounded to the sum of two numbers of the given precision. */
+export function roundPair(a: Fixed, bits: number): Fixed {
+  const high = roundBits(a, bits)
+  return high + roundBits(a - high, bits)
 }
 
-/** A value as its nearest double and the nearest double of the rest. */
-export function split(a: Fixed): readonly [number, number] {
-  const high = toNumber(a)
-  return [high, toNumber(a - fromNumber(high))]
+/** A value as its nearest number of the given precision and the nearest of the rest. */
+export function split(a: Fixed, bits = 53): readonly [number, number] {
+  const high = roundBits(a, bits)
+  return [toNumber(high), toNumber(roundBits(a - high, bits))]
 }

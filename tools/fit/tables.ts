@@ -1,6 +1,25 @@
 // What each polynomial of the elementary functions approximates: target, interval, weight and number of terms.
 // Every target is the tail that is left after the leading terms, which the lowering adds in exact or paired arithmetic.
-import { asin, atan, cos, div, exp, log, LN2, mul, ONE, sin, sqrt, whole, type Fixed } from './fixed.ts'
+import {
+  asin,
+  atan,
+  cos,
+  div,
+  erf,
+  erfcx,
+  exp,
+  fromNumber,
+  LN2,
+  log,
+  logGamma,
+  mul,
+  ONE,
+  PI,
+  sin,
+  sqrt,
+  whole,
+  type Fixed,
+} from './fixed.ts'
 import type { Problem } from './remez.ts'
 
 export interface Table {
@@ -72,17 +91,48 @@ const tanTarget = (z: Fixed): Fixed => {
 const asinTarget = (z: Fixed): Fixed => div(div(asin(sqrt(z)), sqrt(z)) - ONE, z)
 const atanTarget = (z: Fixed): Fixed => div(div(atan(sqrt(z)), sqrt(z)) - ONE, z)
 
+/** e^(x²)·erfc(x) for x > 0; the continued fraction is slow below 1. */
+const scaledErfc = (x: Fixed): Fixed => (x < ONE ? mul(exp(square(x)), ONE - erf(x)) : erfcx(x))
+const erfTarget = (z: Fixed): Fixed => div(erf(sqrt(z)), sqrt(z)) - ONE
+
+/** log erfcx(x), x = 15/16 + t: erf x = 1 − exp(this − x²). Its error counts with erfc/erf. */
+const ERF_SPLIT = whole(15) / 16n
+const erfLogTarget = (t: Fixed): Fixed => log(scaledErfc(ERF_SPLIT + t))
+const erfLogWeight = (t: Fixed): Fixed => {
+  const x = ERF_SPLIT + t
+  return div(mul(scaledErfc(x), exp(-square(x))), erf(x))
+}
+
+/** (1 + 2x)·erfcx(x) as a function of q = (x − 3)/(x + 3) */
+const erfcTarget = (q: Fixed): Fixed => {
+  const x = div(3n * (ONE + q), ONE - q)
+  return mul(ONE + 2n * x, scaledErfc(x))
+}
+const erfcWeight = (q: Fixed): Fixed => div(ONE, erfcTarget(q))
+
+/** The tail of Stirling's series, (log Γ(y) − (y − ½)·log y + y − ½·log 2π)·y as a function of w = 1/y². */
+const stirlingTarget = (w: Fixed): Fixed => {
+  const y = div(ONE, sqrt(w))
+  return mul(logGamma(y) - mul(y - ONE / 2n, log(y)) + y - log(2n * PI) / 2n, y)
+}
+
+/** log Γ(1 + t)/t and log Γ(2 + t)/t. */
+const logGammaTarget =
+  (root: number) =>
+  (t: Fixed): Fixed =>
+    div(logGamma(whole(root) + t), t)
+
 const TINY = 2 ** -40
 const HALF_LN2 = 0.34658
 const QUARTER_PI_SQUARED = 0.6169
 const LOG_SQUARE = 0.02944
 
 export const polynomials: Record<string, Table> = {
-  expTailF64: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 11, F64, expTarget, expWeight, { 0: ONE / 2n }),
+  expTailF64: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 10, F64, expTarget, expWeight, { 0: ONE / 2n }),
   expTailF32: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 5, F32, expTarget, expWeight, { 0: ONE / 2n }),
-  exp2TailF64: tail('(2ˣ − 1 − x·log 2)/x²', -0.5, 0.5, 11, F64, powerTarget(LN2), powerWeight(LN2)),
+  exp2TailF64: tail('(2ˣ − 1 − x·log 2)/x²', -0.5, 0.5, 10, F64, powerTarget(LN2), powerWeight(LN2)),
   exp2TailF32: tail('(2ˣ − 1 − x·log 2)/x²', -0.5, 0.5, 5, F32, powerTarget(LN2), powerWeight(LN2)),
-  exp10TailF64: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 11, F64, powerTarget(LN10), powerWeight(LN10)),
+  exp10TailF64: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 10, F64, powerTarget(LN10), powerWeight(LN10)),
   exp10TailF32: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 5, F32, powerTarget(LN10), powerWeight(LN10)),
   expTailShort: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 7, F64, expTarget, expWeight),
   coshTailF64: tail('(cosh(√z) − 1 − z/2)/z²', TINY, 0.1202, 4, F64, coshTarget, square),
@@ -113,5 +163,24 @@ export const polynomials: Record<string, Table> = {
   asinTailF32: tail('(asin(√z)/√z − 1)/z', TINY, 0.25, 5, F32, asinTarget, (z) => z),
   atanTailF64: tail('(atan(√z)/√z − 1)/z', TINY, 0.25, 12, F64, atanTarget, (z) => z),
   atanTailF32: tail('(atan(√z)/√z − 1)/z', TINY, 0.25, 6, F32, atanTarget, (z) => z),
+  erfTailF64: tail('erf(√z)/√z − 1', TINY, 0.879, 12, [106, 53], erfTarget, () => ONE),
+  erfTailF32: tail('erf(√z)/√z − 1', TINY, 0.879, 7, [48, 24], erfTarget, () => ONE),
+  erfLogF64: tail('log erfcx(15/16 + t)', 0, 5.07, 20, F64, erfLogTarget, erfLogWeight),
+  erfLogF32: tail('log erfcx(15/16 + t)', 0, 3.07, 8, F32, erfLogTarget, erfLogWeight),
+  erfcScaled: tail('(1 + 2x)·erfcx(x), x = 3·(1 + q)/(1 − q)', -0.7143, 0.803, 22, [106, 53], erfcTarget, erfcWeight),
+  stirlingTail: tail(
+    '(log Γ(y) − (y − ½)·log y + y − ½·log 2π)·y, w = 1/y²',
+    2 ** -30,
+    0.01,
+    8,
+    F64,
+    stirlingTarget,
+    () => ONE / 100n,
+  ),
+  logGammaAtOne: tail('log Γ(1 + t)/t', -0.3, 0.5, 23, [106, 106, 106, 53], logGammaTarget(1), (t) =>
+    div(ONE, logGammaTarget(1)(t)),
+  ),
+  logGammaAtTwo: tail('log Γ(2 + t)/t', -0.5, 0.6, 20, [106, 106, 106, 53], logGammaTarget(2), (t) =>
+    div(ONE, logGammaTarget(2)(t)),
+  ),
 }
-void LN2

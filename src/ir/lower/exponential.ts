@@ -46,8 +46,8 @@ export function clampRange({ b, k }: Kit, x: Value, inside: Value, { over, under
 /** x = n·unit + (high + low), |high + low| ≤ unit/2, for a unit in two pieces; `high` is exact. */
 function reduce(kit: Kit, x: Value, [first, second]: readonly [number, number], reciprocal: number) {
   const { k, nmad, b } = kit
-  const { whole, exponent } = kit.nearest(x, reciprocal)
-  return { exponent, whole, high: nmad(whole, k(first), x), low: b.mul(whole, k(-second)) }
+  const { whole, bits, exponent } = kit.nearest(x, reciprocal)
+  return { exponent, bits, high: nmad(whole, k(first), x), low: b.mul(whole, k(-second)) }
 }
 
 export const reduceByLn2 = (kit: Kit, x: Value) => reduce(kit, x, kit.type === 'f64' ? ln2F64 : ln2F32, log2E[0])

@@ -1,5 +1,7 @@
 // Lowering: rewrites every derived op to basic ops, so that backends, interpreter and verifier of lowered graphs know basic ops only.
+import * as errorFunction from './errorFunction.ts'
 import * as exponential from './exponential.ts'
+import * as gammaFunctions from './gamma.ts'
 import * as hyperbolic from './hyperbolic.ts'
 import * as integer from './integer.ts'
 import * as inverseTrigonometric from './inverseTrigonometric.ts'
@@ -32,7 +34,7 @@ const widened =
       : lowering(b, operands, target, type)
 
 /** The lowering of each derived op. */
-export const lowerings: Partial<Record<DerivedOp, Lowering>> = {
+export const lowerings: Record<DerivedOp, Lowering> = {
   exp: widened(exponential.exp),
   exp2: widened(exponential.exp2),
   exp10: widened(exponential.exp10),
@@ -58,6 +60,10 @@ export const lowerings: Partial<Record<DerivedOp, Lowering>> = {
   asinh: widened(hyperbolic.asinh),
   acosh: widened(hyperbolic.acosh),
   atanh: widened(hyperbolic.atanh),
+  erf: widened(errorFunction.erf),
+  erfc: errorFunction.erfc,
+  lgamma: gammaFunctions.lgamma,
+  gamma: gammaFunctions.gamma,
   round: rounding.round,
   sign: rounding.sign,
   copysign: rounding.copysign,

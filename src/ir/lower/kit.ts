@@ -53,6 +53,8 @@ export interface Kit {
    * 2^31 (f64) or 2^22 (f32); beyond, any number.
    */
   nearest(x: Value, factor: number): { readonly whole: Value; readonly bits: Value; readonly exponent: Value }
+  /** x·2^n for n in the low bits of `bits` (as from `nearest`), where x and the result are normal numbers. */
+  scaleNormal(x: Value, bits: Value): Value
   /** Float bits as an integer of equal width, and back. */
   toBits(x: Value): Value
   fromBits(x: Value): Value
@@ -137,6 +139,7 @@ export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit 
       const exponent = type === 'f64' ? b.convert(bits, 'i32') : b.sub(bits, bitsConst(SHIFTER_BITS_F32))
       return { whole: b.sub(shifted, k(SHIFTER[type])), bits, exponent }
     },
+    scaleNormal: (x, bits) => fromBits(b.add(toBits(x), b.shl(bits, bitsConst(type === 'f64' ? 52n : 23n)))),
     toBits,
     fromBits,
     bitsConst,

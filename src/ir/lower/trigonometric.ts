@@ -8,7 +8,7 @@ import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
 import { reduceByHalfPi } from './reduction.ts'
 
 /** Sine and cosine of a reduced argument, the high parts plus small rests. */
-function sineAndCosine(kit: Kit, { high: r, low }: Pair): { readonly sine: Pair; readonly cosine: Pair } {
+export function sineAndCosine(kit: Kit, { high: r, low }: Pair): { readonly sine: Pair; readonly cosine: Pair } {
   const { b, k, mad } = kit
   const wide = kit.type === 'f64'
   const z = b.mul(r, r)
