@@ -231,6 +231,31 @@ describe('several processes', () => {
     expect(readdirSync(folder).filter((name) => name !== 'memory.json')).toHaveLength(2)
   })
 
+  test('a cached build starts no program, and a compiler that changed makes another build', async () => {
+    const folder = privateFolder()
+    const cache = join(folder, 'cache')
+    const { realPath } = findToolchain({
+      environment: process.env,
+      memory: openMemory(join(folder, 'memory')),
+    }).compiler!
+    const clang = fakeClang(join(folder, 'clang'), 'clang version 19.1.0', `exec '${realPath}' "$@"`)
+    const build = async () => {
+      const { code, out, err } = await runChild('build', {
+        env: { HARRIER_CACHE_DIR: cache, HARRIER_CLANG: clang.path },
+      })
+      const { out: result, path } = JSON.parse(out)
+      return { code, result, path, isBuilt: err !== '', starts: clang.starts() }
+    }
+    const first = await build()
+    expect(first).toMatchObject({ code: 0, result: [1, 3, 5, 7], isBuilt: true, starts: 2 })
+    expect(await build()).toEqual({ ...first, isBuilt: false })
+
+    fakeClang(clang.path, 'clang version 19.1.0', `exec '${realPath}' "$@" # another build of it`)
+    const changed = await build()
+    expect(changed).toMatchObject({ code: 0, result: [1, 3, 5, 7], isBuilt: true, starts: 4 })
+    expect(changed.path).not.toBe(first.path)
+  })
+
   test('one that is killed while it builds leaves nothing that is loaded, and does not keep others waiting', async () => {
     const folder = privateFolder()
     const { realPath } = findToolchain({
