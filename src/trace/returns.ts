@@ -24,7 +24,8 @@ export function refuseSpecialResult(trace: Trace, result: unknown): void {
   if (typeof result !== 'object' || result === null || STATE in result) return
   if ('then' in result && typeof result.then === 'function') {
     // The promise of an async body that failed must not end the process beside the error thrown here.
-    result.then(undefined, () => undefined)
+    const ignore = () => undefined
+    result.then(ignore, ignore)
     throw refusal(
       trace,
       'E_DEFINITION',
@@ -118,6 +119,13 @@ export function checkReturns(trace: Trace, returns: unknown, structure: Structur
     )
   }
 
+  const noShape = (found: unknown): Error =>
+    refusal(
+      trace,
+      'E_OPTION',
+      `returns ${text} holds ${isKind(found) ? found.text : show(found)}, expected Scalar, Index, Condition, Vector(W), Quat, Matrix(R, C) or Reduce(op), or arrays and objects of them`,
+    )
+
   const foundText = (template: Template | undefined): string => {
     if (!template) return 'nothing'
     if (template.form === 'array') return 'a tuple'
@@ -133,7 +141,8 @@ export function checkReturns(trace: Trace, returns: unknown, structure: Structur
   }
 
   const compare = (declared: unknown, template: Template | undefined, path: Path): void => {
-    if (isKind(declared) && isReturnable(declared)) {
+    if (isKind(declared)) {
+      if (!isReturnable(declared)) throw noShape(declared)
       const noun = withArticle(declared.role === 'reduce' ? declared.text : headText(declared.head))
       if (template?.form !== 'leaf' || !fits(declared, structure!.leaves[template.leaf]!)) {
         throw mismatch(noun, foundText(template), path)
@@ -148,13 +157,7 @@ export function checkReturns(trace: Trace, returns: unknown, structure: Structur
       declared.forEach((item: unknown, k) => compare(item, template.items[k], [...path, k]))
       return
     }
-    if (!isPlainObject(declared)) {
-      throw refusal(
-        trace,
-        'E_OPTION',
-        `returns ${text} holds ${isKind(declared) ? declared.text : show(declared)}, expected Scalar, Index, Condition, Vector(W), Quat, Matrix(R, C) or Reduce(op), or arrays and objects of them`,
-      )
-    }
+    if (!isPlainObject(declared)) throw noShape(declared)
     if (template?.form !== 'object') throw mismatch('an object', foundText(template), path)
     const found = new Map(template.entries)
     for (const [key, item] of Object.entries(declared)) {

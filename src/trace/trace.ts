@@ -6,7 +6,7 @@ import { rebuild } from '../ir/rebuild.ts'
 import { STATE } from './brands.ts'
 import { checkConditions } from './conditions.ts'
 import { createTrace, refusal, withTrace, type Trace } from './context.ts'
-import { isKind, ROLES, type Kind, type Role } from './kinds.ts'
+import { Accum, isKind, Matrix, Mutable, Reduce, ROLES, Table, Vector, type Kind, type Role } from './kinds.ts'
 import { isIdentifier, isIntegerLike } from './names.ts'
 import { nameSlots, type Naming } from './outputNames.ts'
 import { makeArgument, type Argument } from './parameters.ts'
@@ -36,6 +36,16 @@ const RESERVED: Readonly<Record<string, string>> = {
   __raptor_samples_axis__: 'it marks which axis of an array holds the samples',
 }
 
+/** Functions that make kinds, with the call that a user meant. */
+const UNCALLED: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [Vector, 'Vector(3)'],
+  [Matrix, 'Matrix(2, 3)'],
+  [Mutable, 'Mutable(Scalar)'],
+  [Table, 'Table(Scalar)'],
+  [Accum, 'Accum(Scalar)'],
+  [Reduce, "Reduce('sum')"],
+])
+
 function checkParameters(kernel: string, parameters: unknown): Parameters {
   const refuse = (code: 'E_DEFINITION' | 'E_NAME', message: string) =>
     new HarrierError(code, `kernel '${kernel}': ${message}`)
@@ -63,10 +73,8 @@ function checkParameters(kernel: string, parameters: unknown): Parameters {
       throw refuse('E_NAME', `a parameter cannot be called '${name}': ${reason}; use another name (${name}_in)`)
     }
     if (!isKind(kind)) {
-      const hint =
-        typeof kind === 'function'
-          ? `; call it, as in ${kind.name === 'Matrix' ? 'Matrix(2, 3)' : kind.name === 'Vector' ? 'Vector(3)' : kind.name === 'Reduce' ? "Reduce('sum')" : `${kind.name || 'Mutable'}(Scalar)`}`
-          : ''
+      const call = UNCALLED.get(kind)
+      const hint = call === undefined ? '' : `; call it, as in ${call}`
       throw refuse('E_DEFINITION', `parameter '${name}' is ${show(kind)}, expected a kind such as Scalar${hint}`)
     }
     if (kind.head.type === 'bool' && kind.role === 'per_sample') {

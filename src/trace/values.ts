@@ -184,8 +184,8 @@ export interface Index extends Numeric<'integer'> {}
 /** One truth value of this sample. */
 export interface Condition extends SymbolicValue<'condition', 'number'>, Logic<'number'> {}
 
-/** A tuple of W entries; an array where W is not one known number. */
-type TupleOf<T, W extends number> = [W] extends [never]
+/** A tuple of W entries; an array where W is not one known whole number. */
+type TupleOf<T, W extends number> = `${W}` extends `-${string}` | `${string}.${string}`
   ? readonly T[]
   : number extends W
     ? readonly T[]
