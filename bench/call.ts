@@ -43,8 +43,8 @@ const benchmark: Benchmark = {
       const host = scale.with({ backend: 'host' })
       const bound = host.bound({ x, a: 2, b: 1, y })
       const embedded = scale.with({ backend: 'wasm' })
-      let js = y
-      let called = y
+      let js: Float64Array = y
+      let called: Float64Array = y
       yield {
         label: labelOf(samples),
         tolerance: 0,
