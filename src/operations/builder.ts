@@ -1,15 +1,24 @@
 // Collects extensions and plug-ins, and builds a context of them. A builder builds once; after that, or after `close()`, it takes
 // nothing more. Until then it owns what its plug-ins registered.
 import type { Bindings } from './bindings.ts'
-import { runCallback, runValidator } from './callbacks.ts'
+import { implementCallback, runValidator } from './callbacks.ts'
 import { Context } from './context.ts'
 import { cudaRuntime } from './cuda.ts'
 import type { DeviceRuntime } from './device.ts'
 import { RegistrationError } from './errors.ts'
 import { type LoadedPlugin, loadPlugin } from './plugins/load.ts'
-import { type Registry, addKernel, addOperation, checkComplete, checkExtensionName, emptyRegistry } from './registry.ts'
-import { type CallbackKernelSpec, type OperationSpec, draftCallbackKernel, draftOperation } from './specs.ts'
+import {
+  type Registry,
+  addKernel,
+  addOperation,
+  checkComplete,
+  checkExtensionName,
+  copyRegistry,
+  emptyRegistry,
+} from './registry.ts'
+import { type CallbackKernelSpec, type OperationSpec, draftOperation } from './specs.ts'
 import { openDeviceStreams } from './streams.ts'
+import { type TracedKernelSpec, implementTraced, isTracedSpec } from './traced.ts'
 
 export interface ContextBuilderOptions {
   /** The device calls for CUDA kernels; those of this machine's CUDA driver when absent. */
@@ -19,9 +28,9 @@ export interface ContextBuilderOptions {
 /** Registers operations under one name, and kernels for operations of any name. */
 export interface Extension {
   /** Adds an operation; its name starts with the extension's. RegistrationError with the first rule that it breaks. */
-  registerOperation(spec: OperationSpec): this
-  /** Adds a kernel; its operation may be registered later. RegistrationError with the first rule that it breaks. */
-  registerKernel<Bound extends Bindings>(spec: CallbackKernelSpec<Bound>): this
+  registerOperation(spec: OperationSpec): Extension
+  /** Adds a callback, or the builds of a traced kernel; the operation may be registered later. RegistrationError with the first rule that it breaks. */
+  registerKernel<Bound extends Bindings>(spec: CallbackKernelSpec<Bound> | TracedKernelSpec): Extension
 }
 
 export class ContextBuilder {
@@ -38,24 +47,24 @@ export class ContextBuilder {
   extension(name: string): Extension {
     this.#checkOpen('extension')
     checkExtensionName(name)
-    const registryOf = (caller: string): Registry => {
-      this.#checkOpen(caller)
-      return this.#registry
-    }
-    return {
-      registerOperation(spec) {
-        const registry = registryOf('registerOperation')
+    const extension: Extension = {
+      registerOperation: (spec) => {
+        this.#checkOpen('registerOperation')
         const draft = draftOperation(spec)
-        addOperation(registry, draft, (spec.validators ?? []).map(runValidator), name)
-        return this
+        addOperation(this.#registry, draft, (spec.validators ?? []).map(runValidator), name)
+        return extension
       },
-      registerKernel(spec) {
-        const registry = registryOf('registerKernel')
-        const draft = draftCallbackKernel(spec)
-        addKernel(registry, draft, { origin: { kind: 'callback' }, run: runCallback(spec), lock: null })
-        return this
+      registerKernel: (spec) => {
+        this.#checkOpen('registerKernel')
+        const implementations = isTracedSpec(spec) ? implementTraced(spec) : [implementCallback(spec)]
+        // The builds of a traced kernel are registered together or not at all.
+        const registry = copyRegistry(this.#registry)
+        for (const { draft, implementation } of implementations) addKernel(registry, draft, implementation)
+        this.#registry = registry
+        return extension
       },
     }
+    return extension
   }
 
   /**

@@ -2,18 +2,20 @@
 // reaches the caller as it is.
 import type { Bindings } from './bindings.ts'
 import { CallbackError } from './errors.ts'
-import type { Kernel, KernelCall, Operation } from './registry.ts'
+import type { Implementation, Kernel, KernelCall, Operation } from './registry.ts'
 import { roleMap } from './roles.ts'
 import { show } from './show.ts'
-import type { CallbackKernelSpec, Invocation, Validator } from './specs.ts'
+import { type CallbackKernelSpec, type Invocation, type Validator, draftCallbackKernel } from './specs.ts'
 
-/** Runs a callback for one call; E_ASYNC_CALLBACK when it returns a promise. */
-export function runCallback({ callback }: CallbackKernelSpec): Kernel['run'] {
-  const run: (invocation: Invocation) => unknown = callback
-  return (call) => {
-    const result = run(invocationOf(call))
+/** A callback as an implementation; a call raises E_ASYNC_CALLBACK when it returns a promise. */
+export function implementCallback(spec: CallbackKernelSpec): Implementation {
+  const draft = draftCallbackKernel(spec)
+  const callback: (invocation: Invocation) => unknown = spec.callback
+  const run: Kernel['run'] = (call) => {
+    const result = callback(invocationOf(call))
     if (isThenable(result)) refusePromise(call.operation.name, `the callback of kernel '${call.kernel.label}'`, result)
   }
+  return { draft, implementation: { origin: { kind: 'callback' }, run, lock: null } }
 }
 
 /** Runs a validator for one call; E_ASYNC_CALLBACK when it returns a promise, E_VALIDATOR_RESULT when anything else. */

@@ -28,4 +28,5 @@ export type {
   OperationSpec,
   Validator,
 } from './specs.ts'
+export type { TracedKernelSpec } from './traced.ts'
 export { BackendKind, type Contiguity, type Layout, type Location, OperandAccess, OperandKind } from './vocabulary.ts'

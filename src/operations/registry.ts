@@ -65,6 +65,12 @@ export interface Kernel {
   readonly lock: CallLock | null
 }
 
+/** A kernel that asks to be registered: what it says of itself, and what runs. */
+export interface Implementation {
+  readonly draft: KernelDraft
+  readonly implementation: Pick<Kernel, 'origin' | 'run' | 'lock'>
+}
+
 export interface Registry {
   readonly operations: Map<string, Operation>
   readonly kernels: Map<string, Kernel>

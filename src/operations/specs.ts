@@ -100,18 +100,18 @@ export interface KernelDraft {
 }
 
 /** What a field of a specification must be. */
-interface Form {
+export interface Form {
   readonly expected: string
   readonly holds: (value: unknown) => boolean
 }
 
-type FieldTable<Spec> = { readonly [Field in keyof Spec]-?: Form }
+export type FieldTable<Spec> = { readonly [Field in keyof Spec]-?: Form }
 
-const TEXT: Form = { expected: 'a string', holds: (value) => typeof value === 'string' }
+export const TEXT: Form = { expected: 'a string', holds: (value) => typeof value === 'string' }
 const LIST: Form = { expected: 'an array', holds: Array.isArray }
 const FUNCTION: Form = { expected: 'a function', holds: (value) => typeof value === 'function' }
 
-function optional({ expected, holds }: Form): Form {
+export function optional({ expected, holds }: Form): Form {
   return { expected: `${expected}, or absent`, holds: (value) => value === undefined || holds(value) }
 }
 
