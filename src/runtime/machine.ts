@@ -31,10 +31,7 @@ export function createMachine({ clang, environment = process.env }: MachineOptio
   const folder = once(() => cacheFolder(environment))
   const memory = once(() => openMemory(join(folder(), 'memory.json')))
   const toolchain = once(() => findToolchain({ clang, environment, memory: memory() }))
-  const parallel = once(() => {
-    const runtime = loadOpenMp(() => toolchain().compiler?.realPath)
-    return { runtime, threads: runtime === undefined ? 1 : defaultThreadCount(environment) }
-  })
+  const openMp = once(() => loadOpenMp(() => toolchain().compiler?.realPath))
 
   function compiler(): Compiler {
     const found = toolchain()
@@ -76,11 +73,13 @@ export function createMachine({ clang, environment = process.env }: MachineOptio
 
     load(path, symbol) {
       // First, as the reference of a kernel to GOMP_parallel is bound when the kernel is loaded.
-      parallel()
+      openMp()
       return loadEntries(path, symbol)
     },
 
-    parallel,
+    openMp,
+
+    threads: once(() => defaultThreadCount(environment)),
 
     addressOf,
   }

@@ -82,7 +82,7 @@ describe('running', () => {
   })
 
   test('without an OpenMP runtime parallel calls run on one thread, and the backend says so', () => {
-    const machine = { ...createMachine(), parallel: () => ({ runtime: undefined, threads: 1 }) }
+    const machine = { ...createMachine(), openMp: () => undefined }
     const alone = createHostBackend(machine, (_, { symbol }) => emitted(scaleCode(symbol)))
     const arrays = fresh(5000)
     bind(alone.build(scaleGraph(), { name: 'scale' }).launch(), arrays).run({ ...whole(arrays), threads: 3 })
@@ -92,6 +92,18 @@ describe('running', () => {
       detail: expect.stringMatching(/, one thread, as there is no OpenMP runtime \(libgomp or libomp\)$/),
     })
   })
+})
+
+test('a bad HARRIER_THREADS is refused by the call that would use it; asking what is there never throws', () => {
+  const environment = { ...process.env, HARRIER_THREADS: 'all' }
+  const misled = handwrittenBackend({ environment })
+  expect(misled.availability()).toMatchObject({ available: true })
+  const arrays = fresh(4)
+  const launch = bind(misled.build(scaleGraph(), { name: 'scale' }).launch(), arrays)
+  expect(() => launch.run(whole(arrays))).toThrow("HARRIER_THREADS is 'all'; it takes a whole number of at least 1")
+  expect([...arrays.out]).toEqual([-1, -1, -1, -1])
+  launch.run({ ...whole(arrays), threads: 1 })
+  expect(arrays.out).toEqual(scaled(arrays.x))
 })
 
 describe('arrays that cannot be used any more', () => {

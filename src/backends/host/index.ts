@@ -46,11 +46,11 @@ export function createHostBackend(machine: Machine, generate: Generate): HostBac
   function availability(): Availability {
     const compiler = machine.compiler()
     if (!compiler.found) return { available: false, reason: compiler.problem }
-    const { runtime, threads } = machine.parallel()
+    const runtime = machine.openMp()
     const parallel =
       runtime === undefined
         ? 'one thread, as there is no OpenMP runtime (libgomp or libomp)'
-        : `up to ${threads} ${threads === 1 ? 'thread' : 'threads'} by ${runtime}`
+        : `parallel calls by ${runtime}`
     return { available: true, detail: `${compiler.detail}, for ${machine.processor().description}, ${parallel}` }
   }
 

@@ -69,9 +69,8 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
   }
 
   function threadsFor({ begin, end, threads }: LaunchRange): number {
-    if (threads === 1) return 1
-    const { runtime, threads: available } = machine.parallel()
-    return runtime === undefined ? 1 : Math.min(threads ?? rule.choose(end - begin, available), MOST_THREADS)
+    if (threads === 1 || machine.openMp() === undefined) return 1
+    return Math.min(threads ?? rule.choose(end - begin, machine.threads()), MOST_THREADS)
   }
 
   /** Writes what differs between two launches of the same arrays. */

@@ -21,10 +21,11 @@ export interface Machine {
   /** Loads a shared object, which stays loaded until the process ends. @throws E_CACHE when the system refuses it */
   load(path: string, symbol: string): Entries
   /**
-   * The OpenMP runtime, or undefined where there is none and all calls run on one thread, and the number of threads that a call may
-   * have when nobody says how many. Loads the runtime at the first call.
+   * The name of the OpenMP runtime, or undefined where there is none and all calls run on one thread. Loads it at the first call.
    */
-  parallel(): { readonly runtime: string | undefined; readonly threads: number }
+  openMp(): string | undefined
+  /** Threads that a call may have when nobody says how many. @throws E_OPTION when the user's setting is no such number */
+  threads(): number
   /** Address of the first element; valid as long as the array is alive and not detached. */
   addressOf(memory: PlaneArray | ArrayBuffer): bigint
 }

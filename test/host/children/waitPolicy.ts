@@ -15,6 +15,6 @@ if (isMainThread && process.argv[2] === 'worker') {
   new Worker(new URL(import.meta.url)).on('error', (error) => console.error(error))
 } else {
   const before = nativeEnvironment('OMP_WAIT_POLICY')
-  createMachine().parallel()
+  createMachine().openMp()
   console.log(JSON.stringify({ before, after: nativeEnvironment('OMP_WAIT_POLICY') }))
 }
