@@ -6,7 +6,11 @@ import { existsSync } from 'node:fs'
 const OLDEST = 15
 const NEWEST = 22
 
-const names = [process.env.HARRIER_CLANG, 'clang', ...Array.from({ length: NEWEST - OLDEST + 1 }, (_, k) => `clang-${NEWEST - k}`)]
+const names = [
+  process.env.HARRIER_CLANG,
+  'clang',
+  ...Array.from({ length: NEWEST - OLDEST + 1 }, (_, k) => `clang-${NEWEST - k}`),
+]
 
 function hasClang() {
   return names.some((name) => {
@@ -19,7 +23,10 @@ function hasClang() {
 
 function run(command, args) {
   console.log(`$ ${[command, ...args].join(' ')}`)
-  const { status } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
+  const { status } = spawnSync(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
   return status === 0
 }
 
@@ -28,11 +35,20 @@ if (!hasClang()) {
   const installed =
     canInstall &&
     run('apt-get', ['update', '-q']) &&
-    run('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'clang-19', 'llvm-19', 'libomp-19-dev'])
+    run('apt-get', [
+      'install',
+      '-y',
+      '-q',
+      '--no-install-recommends',
+      'clang-19',
+      'llvm-19',
+      'libomp-19-dev',
+      'libclang-rt-19-dev',
+    ])
   if (!installed || !hasClang()) {
     console.error(
       `No clang of version ${OLDEST} or newer was found on PATH, and the tests of the host backend need one.\n` +
-        'Debian, Ubuntu: apt-get install --no-install-recommends clang-19 llvm-19 libomp-19-dev\n' +
+        'Debian, Ubuntu: apt-get install --no-install-recommends clang-19 llvm-19 libomp-19-dev libclang-rt-19-dev\n' +
         'Fedora: dnf install clang llvm libomp-devel    macOS: brew install llvm\n' +
         'A clang elsewhere: set HARRIER_CLANG to its path.',
     )
