@@ -8,7 +8,6 @@ import {
   erf,
   erfcx,
   exp,
-  fromNumber,
   LN2,
   log,
   logGamma,
@@ -103,10 +102,10 @@ const erfLogWeight = (t: Fixed): Fixed => {
   return div(mul(scaledErfc(x), exp(-square(x))), erf(x))
 }
 
-/** (1 + 2x)·erfcx(x) as a function of q = (x − 3)/(x + 3) */
+/** (2 + 3x)·erfcx(x), whose slope vanishes near ½, where q is least exact, as a function of q = (x − 3)/(x + 3) */
 const erfcTarget = (q: Fixed): Fixed => {
   const x = div(3n * (ONE + q), ONE - q)
-  return mul(ONE + 2n * x, scaledErfc(x))
+  return mul(2n * ONE + 3n * x, scaledErfc(x))
 }
 const erfcWeight = (q: Fixed): Fixed => div(ONE, erfcTarget(q))
 
@@ -134,6 +133,7 @@ export const polynomials: Record<string, Table> = {
   exp2TailF32: tail('(2ˣ − 1 − x·log 2)/x²', -0.5, 0.5, 5, F32, powerTarget(LN2), powerWeight(LN2)),
   exp10TailF64: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 10, F64, powerTarget(LN10), powerWeight(LN10)),
   exp10TailF32: tail('(10ˣ − 1 − x·log 10)/x²', -0.15052, 0.15052, 5, F32, powerTarget(LN10), powerWeight(LN10)),
+  expTailLong: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 11, F64, expTarget, expWeight, { 0: ONE / 2n }),
   expTailShort: tail('(eˣ − 1 − x)/x²', -HALF_LN2, HALF_LN2, 7, F64, expTarget, expWeight),
   coshTailF64: tail('(cosh(√z) − 1 − z/2)/z²', TINY, 0.1202, 4, F64, coshTarget, square),
   coshTailF32: tail('(cosh(√z) − 1 − z/2)/z²', TINY, 0.1202, 2, F32, coshTarget, square),
@@ -167,7 +167,7 @@ export const polynomials: Record<string, Table> = {
   erfTailF32: tail('erf(√z)/√z − 1', TINY, 0.879, 7, [48, 24], erfTarget, () => ONE),
   erfLogF64: tail('log erfcx(15/16 + t)', 0, 5.07, 20, F64, erfLogTarget, erfLogWeight),
   erfLogF32: tail('log erfcx(15/16 + t)', 0, 3.07, 8, F32, erfLogTarget, erfLogWeight),
-  erfcScaled: tail('(1 + 2x)·erfcx(x), x = 3·(1 + q)/(1 − q)', -0.7143, 0.803, 22, [106, 53], erfcTarget, erfcWeight),
+  erfcScaled: tail('(2 + 3x)·erfcx(x), x = 3·(1 + q)/(1 − q)', -0.7143, 0.803, 22, [106, 53], erfcTarget, erfcWeight),
   stirlingTail: tail(
     '(log Γ(y) − (y − ½)·log y + y − ½·log 2π)·y, w = 1/y²',
     2 ** -30,

@@ -1,6 +1,6 @@
 // erf: below 15/16 x + x·Q(x²), 12 terms in f64, 7 in f32; above 1 − exp(g(x − 15/16) − x²) with g = log erfcx, 20 terms in f64, 8 in
 // f32, whose error counts by erfc/erf < 0.23 only. Below 0.9 ULP.
-// erfc: below ½ in magnitude 1 − erf; above exp(−x²)·p(q)/(1 + 2x) with q = (x − 3)/(x + 3) and p = (1 + 2x)·erfcx(x), 22 terms, every
+// erfc: below ½ in magnitude 1 − erf; above exp(−x²)·p(q)/(2 + 3x) with q = (x − 3)/(x + 3) and p = (2 + 3x)·erfcx(x), 22 terms, every
 // factor as a pair; for negative x 2 minus it. In f64, also for f32. Below 0.95 ULP. Coefficients: `erf…` in coefficients.ts.
 import { erfcScaled, erfLogF32, erfLogF64, erfTailF32, erfTailF64, expTailF32, expTailF64 } from './coefficients.ts'
 import type { Value } from '../graph.ts'
@@ -70,7 +70,9 @@ export const erfc: Lowering = (b, [narrow], target) => {
   const { mantissa, exponent } = expOfPair(kit, b.neg(square.high), b.neg(square.low))
   const top = kit.product(mantissa.high, p.high)
   const topLow = mad(mantissa.high, pLow, mad(mantissa.low, p.high, top.low))
-  const bottom = kit.quickSum(b.add(a, a), k(1))
+  const triple = kit.quickSum(b.add(a, a), a)
+  const whole = kit.sum(triple.high, k(2))
+  const bottom = { high: whole.high, low: b.add(whole.low, triple.low) }
   const reciprocal = b.div(k(1), bottom.high)
   const quotient = b.mul(top.high, reciprocal)
   const rest = b.add(kit.residual(quotient, bottom.high, top.high), kit.nmad(quotient, bottom.low, topLow))

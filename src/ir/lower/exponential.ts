@@ -8,6 +8,7 @@ import {
   exp2TailF64,
   expTailF32,
   expTailF64,
+  expTailLong,
   ln10,
   ln10F32,
   ln2F32,
@@ -54,15 +55,19 @@ export const reduceByLn2 = (kit: Kit, x: Value) => reduce(kit, x, kit.type === '
 
 const expTail = (kit: Kit, reduced: Value) => kit.polynomial(kit.type === 'f64' ? expTailF64 : expTailF32, reduced)
 
-/** e^(high + low) = 2^exponent·(mantissa pair), the pair in [0.7, 1.42], its relative error below 2^-57 (f64). */
+/** e^(high + low) = 2^exponent·(mantissa pair) in f64: the pair in [0.7, 1.42], its relative error below 2^-58. */
 export function expOfPair(kit: Kit, high: Value, low: Value): { readonly mantissa: Pair; readonly exponent: Value } {
   const { b, k } = kit
   const parts = reduceByLn2(kit, high)
   const rest = b.add(parts.low, low)
-  const reduced = b.add(parts.high, rest)
-  const top = kit.quickSum(k(1), parts.high)
-  const tail = kit.mad(b.mul(reduced, reduced), expTail(kit, reduced), rest)
-  return { mantissa: kit.quickSum(top.high, b.add(top.low, tail)), exponent: parts.exponent }
+  const r = b.add(parts.high, rest)
+  // 1 + r + r²/2 keeps its rests, so that only r³·T rounds.
+  const half = kit.product(r, b.mul(r, k(0.5)))
+  const cubic = kit.mad(b.mul(half.high, b.add(r, r)), kit.polynomial(expTailLong.slice(1), r), half.low)
+  const linear = kit.quickSum(k(1), parts.high)
+  const top = kit.quickSum(linear.high, half.high)
+  const small = b.add(b.add(linear.low, top.low), b.add(rest, cubic))
+  return { mantissa: kit.quickSum(top.high, small), exponent: parts.exponent }
 }
 
 export const exp: Lowering = (b, [x], target) => {
