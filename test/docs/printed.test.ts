@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorsPage } from '../../tools/print-errors.ts'
 import { functionsPage } from '../../tools/print-features.ts'
+import { irPage } from '../../tools/print-ops.ts'
 
 const page = (name: string) => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8')
 
@@ -13,4 +14,8 @@ test('docs/errors.md is what tools/print-errors.ts prints', () => {
 
 test('docs/functions.md is what tools/print-features.ts prints', () => {
   expect(page('functions.md')).toBe(functionsPage())
+})
+
+test('docs/ir.md is what tools/print-ops.ts prints', () => {
+  expect(page('ir.md')).toBe(irPage())
 })
