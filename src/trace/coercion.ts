@@ -5,7 +5,7 @@ import { refusal } from './context.ts'
 import { headText, isHandle, labelOf, type HandleState, type ValueState } from './value.ts'
 
 type State = ValueState | HandleState
-interface Holder {
+export interface Holder {
   readonly [STATE]: State
 }
 
