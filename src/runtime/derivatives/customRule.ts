@@ -150,7 +150,7 @@ function derivativeAt(name: string, { vjp, jvp }: Rules, { inputs, output, heads
  * @param rules `vjp` for reverse mode, `jvp` for forward mode; a derivative in a direction without a rule is refused when it is asked for
  * @throws E_NAME where the name is empty or taken, E_DERIVATIVE where there is no rule at all
  */
-export function customRule<const I extends readonly SymbolicValue[], O extends RuleValue>(
+export function customRule<const I extends readonly SymbolicValue[], O>(
   name: string,
   forward: (...inputs: I) => O,
   rules: CustomRules<I, O>,

@@ -8,7 +8,7 @@ import type { Kernel } from '../callTypes.ts'
 import { createCallable } from '../callable.ts'
 import { INTERNALS, isKernel, type HasInternals } from '../internals.ts'
 import { derivedKernel } from './derivedKernel.ts'
-import type { DerivativeKernel, FloatInputs } from './types.ts'
+import type { Adjoints, DerivativeKernel, FloatInputs, Results } from './types.ts'
 
 export interface JvpOptions {
   /** Names of the float inputs to differentiate by; absent: all. */
@@ -89,10 +89,16 @@ export function graphOptions(
  * accumulator as long as it, that contributions are added to.
  * @throws E_DERIVATIVE where `wrt` names no float input, a name is taken, there is no rule, or a loop has no bound
  */
-export function vjp<P extends Parameters, R, const W extends FloatInputs<P> = FloatInputs<P>>(
+export function vjp(kernel: DerivativeKernel<Results>, options?: VjpOptions): DerivativeKernel
+export function vjp<
+  P extends Parameters,
+  R,
+  const W extends FloatInputs<P> = FloatInputs<P>,
+  PerSample extends boolean = false,
+>(
   kernel: Kernel<P, R>,
-  options?: VjpOptions & { readonly wrt?: readonly W[] },
-): DerivativeKernel<`bar_${W}`>
+  options?: VjpOptions & { readonly wrt?: readonly W[]; readonly perSample?: PerSample },
+): DerivativeKernel<Adjoints<P, W, PerSample>>
 export function vjp(kernel: HasInternals, options?: VjpOptions): DerivativeKernel
 export function vjp(kernel: HasInternals, options: VjpOptions = {}): unknown {
   const { wrt, name: named, perSample, tape } = OPTION_RULES

@@ -4,6 +4,7 @@ import type { Parameters } from '../../trace/types.ts'
 import type { Reduce, SymbolicValue } from '../../trace/values.ts'
 import type { FloatName } from '../callTypes.ts'
 import type { Callable } from '../callable.ts'
+import type { CallOptions } from '../options.ts'
 import type { NdArray } from '../ndarray.ts'
 
 interface FloatArrays {
@@ -25,11 +26,13 @@ export type FloatInputs<P extends Parameters> = {
     : never
 }[keyof P & string]
 
-/** The derivative by one input: like the input, one number for a `Param`. */
-export type InputResult<K, F extends FloatName> =
+/** The derivative by one input: like the input; by a `Param` one number, or its plane of contributions. */
+export type InputResult<K, F extends FloatName, PerSample extends boolean = false> =
   K extends Kind<infer R extends Role, infer V>
     ? R extends 'uniform'
-      ? number
+      ? PerSample extends true
+        ? FloatArrays[F]
+        : number
       : NonNullable<V> extends SymbolicValue<'float', infer S>
         ? S extends 'number'
           ? FloatArrays[F]
@@ -40,11 +43,26 @@ export type InputResult<K, F extends FloatName> =
 /** Arguments of the primal: by position, by name, or both. */
 type Arguments = readonly unknown[]
 
-/** The derivative as a kernel, its results keyed by name. */
-export interface DerivativeKernel<Names extends string = string> extends Omit<Callable, 'with'> {
-  <F extends FloatName = 'Float64Array'>(...planes: Arguments): { [name in Names]: DerivativeValue<F> }
+/** What a derivative gives for each float type of a call. */
+export type Results = { readonly [F in FloatName]: object }
+
+/** Results by names that are not known to the types. */
+export type AnyResults = { readonly [F in FloatName]: { readonly [name: string]: DerivativeValue<F> } }
+
+/** Adjoints by the names of inputs. */
+export type Adjoints<P extends Parameters, W extends FloatInputs<P>, PerSample extends boolean> = {
+  readonly [F in FloatName]: { [K in W as `bar_${K}`]: InputResult<P[K], F, PerSample> }
+}
+
+declare const RESULTS: unique symbol
+
+/** A derivative as a kernel, its results keyed by name. */
+export interface DerivativeKernel<R extends Results = AnyResults> extends Omit<Callable, 'with'> {
+  /** Exists in types only: tells a derivative from a kernel, whose call has types too deep to compare. */
+  readonly [RESULTS]: R
+  <F extends FloatName = 'Float64Array'>(...planes: Arguments): R[F]
   /** The same derivative with call options set. */
-  with(...options: globalThis.Parameters<Callable['with']>): DerivativeKernel<Names>
+  with(options: CallOptions): DerivativeKernel<R>
 }
 
 /** Gradients by the names of inputs. */
