@@ -158,36 +158,31 @@ function sidesApart(
   const vectors = everyVector(e)
   const taken = vectors.map(() => e.take('v128'))
   const running = mask ? vectors.map(() => e.take('v128')) : taken
-  // The first side without code gives the values to start from, so that only the others are blended in.
-  const start = Math.max(
-    0,
-    construct.regions.findIndex(({ nodes }) => nodes.length === 0),
-  )
-  const isFree = construct.regions[start]!.nodes.length === 0
-  results.forEach((locals, index) =>
-    locals.forEach((local, vector) =>
-      e.set(
-        local,
-        isFree
-          ? e.get(construct.regions[start]!.results[index]!, vector)
-          : e.constant(construct.types[index] === 'i64' ? 0n : 0, construct.types[index]!),
-      ),
-    ),
-  )
-  construct.regions.forEach((region, k) => {
-    if (isFree && k === start) return
-    for (const vector of vectors) {
+  // A side without code needs no test, so that it comes first; what comes first needs no blending.
+  const free = construct.regions.findIndex(({ nodes }) => nodes.length === 0)
+  const first = Math.max(0, free)
+  const order = [first, ...construct.regions.keys()].filter((k, place) => place === 0 || k !== first)
+  if (free < 0) {
+    results.forEach((locals, index) => {
+      const type = construct.types[index]!
+      for (const local of locals) e.set(local, e.constant(type === 'i64' ? 0n : 0, type))
+    })
+  }
+  for (const k of order) {
+    const { results: values } = construct.regions[k]!
+    for (const vector of k === free ? [] : vectors) {
       e.set(taken[vector]!, chosen(k, vector))
       if (mask) e.set(running[vector]!, `(v128.and ${read(taken[vector]!)} ${read(mask[vector]!)})`)
     }
-    side(e, region, anyLane(running), running, emitRegion, () =>
+    side(e, construct.regions[k]!, anyLane(running), running, emitRegion, () =>
       results.forEach((locals, index) =>
-        locals.forEach((local, vector) =>
-          e.set(local, blend(e, region.results[index]!, vector, read(local), read(taken[vector]!))),
-        ),
+        locals.forEach((local, vector) => {
+          const value = values[index]!
+          e.set(local, k === first ? e.get(value, vector) : blend(e, value, vector, read(local), read(taken[vector]!)))
+        }),
       ),
     )
-  })
+  }
   if (mask) running.forEach(e.give)
   taken.forEach(e.give)
 }

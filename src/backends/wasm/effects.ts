@@ -1,26 +1,14 @@
 // The writes of a sample: a row an op. Stores and marks go straight to memory under the mask of the lanes that run; contributions go to
 // the accumulators of a reduction; scatter-adds are noted and applied sample by sample once the group is through (scatter.ts).
-import type { Effect, PlaneEffect, RecordEffect, ReduceOp } from '../../ir/graph.ts'
+import type { Effect, PlaneEffect, RecordEffect } from '../../ir/graph.ts'
 import type { EffectOp } from '../../ir/ops.ts'
-import { ACCUMULATORS, FOLD_OPS } from '../../ir/reduction.ts'
-import type { Type } from '../../ir/types.ts'
+import { ACCUMULATORS } from '../../ir/reduction.ts'
 import { inScratch, loadLanes, loadSamples, storeLanes, storeSamples } from './access.ts'
 import { BLOCK, read, SAMPLE, type Emitter, type Mask } from './emitter.ts'
+import { foldTwo } from './fold.ts'
 import { laneBytes, maskFor } from './lanes.ts'
-import { rows, type Place } from './rows.ts'
 import { noteScatter } from './scatter.ts'
 import { recordTo } from './tapes.ts'
-
-function fold(e: Emitter, reduce: ReduceOp, a: string, b: string, type: Type): string {
-  const place: Place = {
-    lanes: e.frame.lanes,
-    constant: e.constant,
-    temporary: () => e.take('v128'),
-    literal: () => undefined,
-    isUniform: () => false,
-  }
-  return rows[FOLD_OPS[reduce]](place, [a, b], type, type)
-}
 
 function store(e: Emitter, { plane, component, operands }: PlaneEffect, mask: Mask): void {
   for (let vector = 0; vector < e.frame.vectors; vector++) {
@@ -43,7 +31,7 @@ function contribute(e: Emitter, { plane, component, operands }: PlaneEffect, mas
   for (let vector = 0; vector < vectors; vector++) {
     const address = { base, offset: offset + vector * lanes * bytes }
     e.set(accumulated, loadLanes(inScratch(type), lanes, address))
-    const folded = fold(e, reduce, read(accumulated), e.get(operands[0]!, vector), type)
+    const folded = foldTwo(reduce, type, read(accumulated), e.get(operands[0]!, vector), lanes)
     const kept = mask
       ? `(v128.bitselect ${folded} ${read(accumulated)} ${maskFor(type, read(mask[vector]!), lanes)})`
       : folded

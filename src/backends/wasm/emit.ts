@@ -1,6 +1,8 @@
-// Prints a lowered graph as the text of a WebAssembly module: one function over a range of samples, a group of vectors at a time.
-//   run(block, begin, end)    block: address of the frame (frame.ts); begin, end: absolute sample numbers
-// Groups start at multiples of their size, so that a reduction finds its accumulators; lanes outside [begin, end) are masked wherever
+// Prints a lowered graph as the text of a WebAssembly module, which works on samples a group of vectors at a time:
+//   part(block, begin, end)     any samples; block: address of the frame (frame.ts); begin, end: absolute sample numbers
+//   whole(block, begin, end)    the same for samples that make whole groups
+//   fold(block)                 folds the accumulators of each reduction into the first of them
+// Groups start at multiples of their size, so that a reduction finds its accumulators. Lanes outside [begin, end) are masked wherever
 // they could show: in loops, in sides, in effects other than stores. Plain stores write whole groups: the tiles have room for them.
 import { HarrierError } from '../../errors.ts'
 import {
@@ -18,6 +20,7 @@ import { loadSamples } from './access.ts'
 import { anyLane, constructs } from './control.ts'
 import { effects } from './effects.ts'
 import { BEGIN, createEmitter, END, read, SAMPLE, type Emitter, type Mask } from './emitter.ts'
+import { foldFunction } from './fold.ts'
 import { layOut, type Frame } from './frame.ts'
 import { laneCount, widenMask } from './lanes.ts'
 import { isReading, leaves, sampleNumbers } from './leaves.ts'
@@ -40,44 +43,88 @@ export interface Emitted {
   readonly frame: Frame
 }
 
-/** Vector registers of common processors, 16, less some for constants and masks. */
-const REGISTERS = 12
+/**
+ * How many values of all vectors may live at one time. Common processors have 16 registers; what does not fit is kept on the stack, which
+ * costs less than waiting for dependent steps, up to about four times as many.
+ */
+const MOST_LIVE = 60
 /** Larger bodies fill the pipelines by themselves; side by side they would only take longer to compile. */
 const MOST_INTERLEAVED_NODES = 1500
+/** Larger bodies are not emitted a second time without masks. */
+const MOST_REPEATED_NODES = 600
 
-/** Vectors side by side hide the latency of dependent steps, as long as their values stay in registers. */
+/** Vectors side by side hide the latency of dependent steps. */
 function chooseVectors(live: number, nodes: number): Vectors {
   if (nodes > MOST_INTERLEAVED_NODES) return 1
-  return live * 4 <= REGISTERS ? 4 : live * 2 <= REGISTERS ? 2 : 1
+  return live * 4 <= MOST_LIVE ? 4 : live * 2 <= MOST_LIVE ? 2 : 1
 }
 
 export function emit(graph: Graph, options: EmitOptions): Emitted {
-  if (options.width !== undefined) {
-    const vectors = options.width / laneCount(graph)
-    return emitFor(graph, options, vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1)
+  const lanes = laneCount(graph)
+  const nodes = [...walk(graph.body)].length
+  const kernel = {
+    graph,
+    alike: uniformity(graph),
+    nodes,
+    check: options.check ?? false,
+    sampleStrides: options.sampleStrides,
   }
-  const first = emitFor(graph, options, 1)
-  const vectors = chooseVectors(first.live, [...walk(graph.body)].length)
-  return vectors === 1 ? first : emitFor(graph, options, vectors)
+  if (options.width !== undefined) {
+    const vectors = options.width / lanes
+    return emitModule(kernel, layOut({ graph, lanes, vectors: vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1 }))
+  }
+  const single = layOut({ graph, lanes, vectors: 1 })
+  const { live } = emitFunction(kernel, single, 'samples', needsRange(kernel))
+  const vectors = chooseVectors(live, nodes)
+  return emitModule(kernel, vectors === 1 ? single : layOut({ graph, lanes, vectors }))
 }
 
-function emitFor(graph: Graph, options: EmitOptions, vectors: Vectors): Emitted & { readonly live: number } {
-  const check = options.check ?? false
-  const frame = layOut({ graph, lanes: laneCount(graph), vectors })
-  const alike = uniformity(graph)
+interface Kernel {
+  readonly graph: Graph
+  readonly alike: Uniformity
+  readonly nodes: number
+  readonly check: boolean
+  readonly sampleStrides: readonly number[] | undefined
+}
+
+/** Whole groups have functions of their own where that spares masks: nothing but the range decides which lanes run. */
+function emitModule(kernel: Kernel, frame: Frame): Emitted {
+  const { graph, nodes, check } = kernel
+  const isMasked = needsRange(kernel)
+  const isDecidedElsewhere =
+    check || finishingPlane(graph) >= 0 || (frame.log !== null && frame.log.mode !== 'together')
+  const isRepeated = isMasked && !isDecidedElsewhere && nodes <= MOST_REPEATED_NODES
+  const parts = emitFunction(kernel, frame, 'part', isMasked)
+  const functions = [
+    check ? REPORT_FUNCTION : '',
+    parts.text,
+    isRepeated ? emitFunction(kernel, frame, 'whole', false).text : '',
+    foldFunction(frame),
+  ]
+  const text = `(module
+  (import "harrier" "memory" (memory 1 32768))
+  (export "part" (func $part))
+  (export "whole" (func $${isRepeated ? 'whole' : 'part'}))
+  (export "fold" (func $fold))
+${functions.filter((text) => text !== '').join('\n')}
+)
+`
+  return { text, frame }
+}
+
+function emitFunction(
+  { graph, alike, check, sampleStrides }: Kernel,
+  frame: Frame,
+  name: string,
+  isMasked: boolean,
+): { readonly text: string; readonly live: number } {
   const { invariant, early, late } = rootOrder(graph, alike, frame, check)
-  const e = createEmitter({
-    graph,
-    frame,
-    uniformity: alike,
-    order: [...invariant, ...early, ...late],
-    check,
-    sampleStrides: options.sampleStrides,
-  })
+  const order = [...invariant, ...early, ...late]
+  const e = createEmitter({ graph, frame, uniformity: alike, order, check, sampleStrides })
 
   emitNodes(e, invariant, undefined)
   e.startGroup()
-  const mask = needsRange(graph, alike, check) ? e.masks() : undefined
+  const mask = isMasked ? e.masks() : undefined
   const body: GroupBody = {
     early: () => emitNodes(e, early, mask),
     late: () => emitNodes(e, late, mask),
@@ -92,10 +139,8 @@ function emitFor(graph: Graph, options: EmitOptions, vectors: Vectors): Emitted 
   }
 
   const { setup, group, body: lines, locals } = e.sections()
-  const scatterLocals = frame.log ? SCATTER_LOCALS.map((name) => `(local ${name} i32)`).join(' ') : ''
-  const text = `(module
-  (import "harrier" "memory" (memory 1 32768))
-${check ? `  ${REPORT_FUNCTION}\n` : ''}  (func (export "run") (param $block i32) (param $begin i32) (param $end i32)
+  const scatterLocals = frame.log ? SCATTER_LOCALS.map((local) => `(local ${local} i32)`).join(' ') : ''
+  const text = `  (func $${name} (param $block i32) (param $begin i32) (param $end i32)
   (local $sample i32) ${scatterLocals} ${locals.declarations()}
 ${setup}
   (local.set $sample (i32.and ${BEGIN} (i32.const ${-frame.group})))
@@ -106,9 +151,8 @@ ${group}
 ${lines}
   )
   (local.set $sample (i32.add ${SAMPLE} (i32.const ${frame.group})))
-  (br $nextGroup)))))
-`
-  return { text, frame, live: locals.peak() }
+  (br $nextGroup))))`
+  return { text, live: locals.peak() }
 }
 
 /** The nodes of a group, in two parts: what may be run again, and what follows. */
@@ -151,9 +195,12 @@ function invariantNodes({ body }: Graph, alike: Uniformity): ReadonlySet<Node> {
   return hoisted
 }
 
+/** The plane that says which samples are finished, or −1. */
+const finishingPlane = ({ planes }: Graph): number => planes.findIndex(({ role }) => role === 'mask')
+
 /** Whether it matters which lanes are in the range. */
-function needsRange(graph: Graph, alike: Uniformity, check: boolean): boolean {
-  if (check || graph.planes.some(({ role }) => role === 'mask')) return true
+function needsRange({ graph, alike, check }: Kernel): boolean {
+  if (check || finishingPlane(graph) >= 0) return true
   return [...walk(graph.body)].some((node) =>
     isConstruct(node)
       ? !alike.isUniform(node.operands[0]!) || (node.op === 'loop' && !alike.leavesTogether(node))
@@ -166,7 +213,7 @@ function restrictToRange(e: Emitter, masks: readonly string[]): void {
   const { lanes } = e.frame
   const begin = e.once('begin', 'v128', () => `(i32x4.splat ${BEGIN})`)
   const end = e.once('end', 'v128', () => `(i32x4.splat ${END})`)
-  const finishing = e.graph.planes.findIndex(({ role }) => role === 'mask')
+  const finishing = finishingPlane(e.graph)
   masks.forEach((mask, vector) => {
     const numbers = sampleNumbers(e, vector)
     const inRange = `(v128.and (i32x4.ge_s ${numbers} ${begin}) (i32x4.lt_s ${numbers} ${end}))`

@@ -12,8 +12,9 @@ import type { Assemble } from './assemble.ts'
 import { emit, type Emitted } from './emit.ts'
 import { engine, hasVectors } from './engine.ts'
 import type { Frame } from './frame.ts'
-import { createLaunch, type LoadedKernel } from './launch.ts'
+import { createLaunch } from './launch.ts'
 import { allocatePlane, createMemory, type AllocatedPlane, type Memory } from './memory.ts'
+import { createRunner, type Code } from './runner.ts'
 
 export interface WasmExecutable extends Executable {
   /** Lanes of a register, and registers side by side; for `explain`, and for tests that cut sizes around them. */
@@ -92,16 +93,16 @@ export function createWasmBackend({ assemble, cache }: WasmOptions): WasmBackend
             make: () => make(graph, options),
           })
         : make(graph, options)
-      const kernel: LoadedKernel = {
+      const runner = createRunner({
         name,
         planes: graph.planes,
         frame,
         memory: memory(),
         check: options.check ?? false,
         sampleStrides: options.sampleStrides,
-        run: instantiate(code, name, memory()),
-      }
-      return { backend: 'wasm', shape: frame, launch: () => createLaunch(kernel) }
+        code: instantiate(code, name, memory()),
+      })
+      return { backend: 'wasm', shape: frame, launch: () => createLaunch(memory(), graph.planes.length, runner) }
     },
 
     sourceForms: ['wat'],
@@ -116,12 +117,10 @@ export function createWasmBackend({ assemble, cache }: WasmOptions): WasmBackend
   }
 }
 
-type Run = (block: number, begin: number, end: number) => void
-
-function instantiate(code: Uint8Array, name: string, { linear }: Memory): Run {
+function instantiate(code: Uint8Array, name: string, { linear }: Memory): Code {
   try {
     const module = new engine!.Module(code)
-    return new engine!.Instance(module, { harrier: { memory: linear } }).exports.run as Run
+    return new engine!.Instance(module, { harrier: { memory: linear } }).exports as unknown as Code
   } catch (cause) {
     throw new HarrierError(
       'E_COMPILE',

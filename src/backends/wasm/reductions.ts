@@ -1,7 +1,6 @@
-// Reductions of a launch: compiled code folds samples into 32 accumulators a block; here each block folds to one value, and the values
-// of the blocks go on as src/ir/reduction.ts says.
-import { ACCUMULATORS, BLOCK, createFolder, FOLD_OPS, IDENTITIES } from '../../ir/reduction.ts'
-import { semantics } from '../../ir/semantics.ts'
+// Reductions of a launch: compiled code folds the samples of a block into 32 accumulators, and those into one; the values of the blocks
+// go on here as src/ir/reduction.ts says.
+import { ACCUMULATORS, BLOCK, createFolder, IDENTITIES } from '../../ir/reduction.ts'
 import type { Literal, Type } from '../../ir/types.ts'
 import type { PlaneArray } from '../backend.ts'
 import type { Frame, ReductionSlot } from './frame.ts'
@@ -11,7 +10,7 @@ import type { Views } from './memory.ts'
 export interface Reductions {
   /** Puts the identity in every accumulator. */
   reset(views: Views, block: number): void
-  /** Takes the accumulators of the block of samples that holds `sample`, which starts afresh. */
+  /** Takes the folded accumulators of the block of samples that holds `sample`, which starts afresh. */
   endBlock(views: Views, block: number, sample: number): void
   /** Writes each component of each reduction. */
   write(arrayOf: (plane: number) => PlaneArray, pitchOf: (plane: number) => number): void
@@ -25,8 +24,6 @@ const toStored = (literal: Literal): number | bigint => (typeof literal === 'boo
 
 export function startReductions({ reductions, lanes }: Frame): Reductions {
   const folders = reductions.map(({ reduce, type }) => createFolder(reduce, type))
-  const folds = reductions.map(({ reduce, type }) => semantics[FOLD_OPS[reduce]](type, type))
-  const accumulators = reductions.map(() => Array.from<Literal>({ length: ACCUMULATORS }))
 
   const storedType = (type: Type): Stored => (type !== 'bool' ? type : laneBytes(type, lanes) === 8 ? 'i64' : 'i32')
   const place = (views: Views, block: number, { type, offset }: ReductionSlot) => {
@@ -48,16 +45,8 @@ export function startReductions({ reductions, lanes }: Frame): Reductions {
     endBlock(views, block, sample) {
       reductions.forEach((slot, k) => {
         const { array, start } = place(views, block, slot)
-        const values = accumulators[k]!
-        for (let lane = 0; lane < ACCUMULATORS; lane++) values[lane] = toLiteral(array[start + lane]!, slot.type)
-        for (let half = ACCUMULATORS / 2; half >= 1; half /= 2) {
-          for (let lane = 0; lane < half; lane++) {
-            const other = values[lane + half]!
-            values[lane] = folds[k]!(values[lane]!, other, other)
-          }
-        }
         // As the only contribution of the block it is folded with identities, which changes nothing.
-        folders[k]!.add(Math.floor(sample / BLOCK) * BLOCK, values[0]!)
+        folders[k]!.add(Math.floor(sample / BLOCK) * BLOCK, toLiteral(array[start]!, slot.type))
       })
       reset(views, block)
     },
