@@ -168,14 +168,14 @@ export function* walk(region: Region): Generator<Node> {
   }
 }
 
-/** Planes that the graph reads and writes, by number. Accumulators, reductions and masks count as read: their state at launch matters. */
+/** Planes that the graph reads and writes, by number. Accumulators and masks count as read, as their state at launch matters. */
 export function accesses(graph: Graph): { readonly read: ReadonlySet<number>; readonly written: ReadonlySet<number> } {
   const read = new Set<number>()
   const written = new Set<number>()
   for (const node of walk(graph.body)) {
     if (isPlaneEffect(node)) {
       written.add(node.plane)
-      if (node.op !== 'store') read.add(node.plane)
+      if (node.op === 'scatterAdd' || node.op === 'finish') read.add(node.plane)
     } else if ('plane' in node) read.add(node.plane)
   }
   return { read, written }
