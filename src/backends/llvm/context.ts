@@ -47,6 +47,11 @@ export interface Context {
   /** What constructs gave; a result is known by its construct and number. */
   readonly results: Map<Construct, readonly Lanes[]>
   readonly group: Group
+  /** Wide accesses of the group to planes whose numbers lie together: what was loaded, and what waits to be stored. */
+  readonly together: {
+    readonly loaded: Map<string, string>
+    readonly stored: Map<number, Map<number, readonly string[]>>
+  }
   /** Prints the nodes of a region for the lanes of a mask. */
   readonly region: (context: Context, nodes: readonly Node[], mask: Mask) => void
   readonly effect: (context: Context, effect: Effect, mask: Mask) => void
@@ -99,6 +104,15 @@ export function spread({ code, width, vectors }: Context, type: Type, scalar: st
 /** Defines a value that all lanes share. */
 export const defineUniform = (context: Context, value: Value, scalar: string): void =>
   void context.values.set(value, spread(context, value.type, scalar, context.uniformity.isSpread(value)))
+
+/** The context of one group of samples within that of the function. */
+export const ofGroup = (context: Context, group: Group): Context => ({
+  ...context,
+  values: new Map(context.values),
+  results: new Map(context.results),
+  group,
+  together: { loaded: new Map(), stored: new Map() },
+})
 
 /** A condition vector that holds in every lane, or in none. */
 export const constantMask = ({ code, width, vectors }: Context, holds: boolean): readonly string[] =>

@@ -1,26 +1,18 @@
 // Samples that are finished: skipped at entry, with all their bytes untouched, and marked when they finish. The mask is set-only.
 import type { Graph, PlaneEffect } from '../../ir/graph.ts'
-import { both, constantMask, lanesOf, partNumbers, partsOf, type Context, type Mask } from './context.ts'
-import { addressOfPlane, firstOf, loadConsecutive, scalarAddress, storeSamples } from './memory.ts'
+import { both, constantMask, negate, partsOf, type Context, type Mask } from './context.ts'
+import { loadSamples, storeSamples } from './samplePlanes.ts'
 
 /** Planes that say which samples are finished. */
 export const maskPlanes = (graph: Graph): readonly number[] =>
   graph.planes.flatMap(({ role }, plane) => (role === 'mask' ? [plane] : []))
 
-const maskByte = (context: Context, plane: number, part: number): string =>
-  scalarAddress(context, 'bool', addressOfPlane(context, plane), 0, 'i64', firstOf(context, context.group, part))
-
 /** Lanes of the group whose sample is not finished yet. */
 export function unfinished(context: Context): readonly string[] {
-  const { code, graph, group } = context
-  const lanes = lanesOf(context, 'i8')
+  const { graph, group } = context
   let running: Mask = group.mask
   for (const plane of maskPlanes(graph)) {
-    const isRunning = partNumbers(context).map((part) => {
-      const bytes = loadConsecutive(context, 'bool', maskByte(context, plane, part), group.mask?.[part])
-      return code.value(`icmp eq ${lanes} ${bytes}, ${code.constant('i32', 0, context.width)}`)
-    })
-    running = both(context, running, isRunning)
+    running = both(context, running, negate(context, loadSamples(context, 'bool', plane, 0, group.mask)))
   }
   return running ?? constantMask(context, true)
 }

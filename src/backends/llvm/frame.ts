@@ -8,7 +8,7 @@ import type { Code } from './code.ts'
 import { partsOf, type Context, type Mask } from './context.ts'
 import { printFinish } from './finish.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
-import { storeSamples } from './memory.ts'
+import { storeSamples } from './samplePlanes.ts'
 import { JOB, jobField } from './parallel.ts'
 import { loadPlanes, loadScratch } from './planes.ts'
 import { rows } from './rows.ts'
@@ -90,6 +90,7 @@ export function openFrame(code: Code, { graph, options, shape, layout, apart }: 
         values: new Map(),
         results: new Map(),
         group: { first: '%begin', mask: undefined },
+        together: { loaded: new Map(), stored: new Map() },
         region: printRegion,
         effect: (of, effect, mask) => effects[effect.op](of, effect as never, mask),
         ...(options.check ? { check: createCheck(scratch) } : {}),

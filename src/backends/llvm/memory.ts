@@ -1,8 +1,8 @@
-// Loads and stores of sample planes, and gathers from tables.
+// Vector accesses to memory: consecutive and scattered elements, and gathers from tables.
 // Invariants: whole vectors use plain accesses aligned to the element only; nothing outside the lanes of a mask is touched; a gather
 // reads inside its table only.
 import { BYTES, isFloat, type Type } from '../../ir/types.ts'
-import { internal, lanesOf, select, type Context, type Group, type Mask } from './context.ts'
+import { internal, lanesOf, select, type Context, type Group } from './context.ts'
 import { laneType, mangled, MEMORY_TYPE } from './lanes.ts'
 import type { PlaneAddress } from './planes.ts'
 
@@ -147,63 +147,6 @@ export function storeScattered(
     `i32 ${BYTES[type]}`,
     `${laneType('bool', width)} ${mask ?? code.constant('bool', true, width)}`,
   ])
-}
-
-/** Component of a sample plane at the samples of a group. */
-export function loadSamples(
-  context: Context,
-  type: Type,
-  plane: number,
-  component: number,
-  mask: Mask,
-): readonly string[] {
-  const { group, width } = context
-  const address = addressOfPlane(context, plane)
-  return Array.from({ length: context.vectors }, (_, part) => {
-    const loaded =
-      group.numbers === undefined && (address.stride === 1 || width === 1)
-        ? loadConsecutive(
-            context,
-            type,
-            scalarAddress(context, type, address, component, 'i64', firstOf(context, group, part)),
-            mask?.[part],
-          )
-        : loadScattered(
-            context,
-            type,
-            laneAddresses(context, type, address, component, 'i64', sampleNumbers(context, group, part)),
-            mask?.[part],
-          )
-    return fromMemory(context, type, loaded)
-  })
-}
-
-export function storeSamples(
-  context: Context,
-  type: Type,
-  plane: number,
-  component: number,
-  values: readonly string[],
-  mask: Mask,
-): void {
-  const { group, width } = context
-  const address = addressOfPlane(context, plane)
-  values.forEach((value, part) => {
-    const stored = toMemory(context, type, value)
-    if (group.numbers === undefined && (address.stride === 1 || width === 1)) {
-      const element = scalarAddress(context, type, address, component, 'i64', firstOf(context, group, part))
-      storeConsecutive(context, type, stored, element, mask?.[part])
-    } else {
-      const numbers = sampleNumbers(context, group, part)
-      storeScattered(
-        context,
-        type,
-        stored,
-        laneAddresses(context, type, address, component, 'i64', numbers),
-        mask?.[part],
-      )
-    }
-  })
 }
 
 /** What a read outside a table gives. */

@@ -18,6 +18,7 @@ import {
   isUniform,
   lanesOf,
   negate,
+  ofGroup,
   partNumbers,
   partsOf,
   scalarOf,
@@ -84,19 +85,15 @@ export function printRefilled(frame: Frame, { graph, options, shape }: FramePart
   })
   /** One vector, for preparing and delivering. */
   const single: Context = { ...context, vectors: 1 }
-  const sub = (of: Context, group: Context['group']): Context => ({
-    ...of,
-    values: new Map(
-      [...of.values].map(([value, lanes]) => [value, { ...lanes, parts: lanes.parts.slice(0, of.vectors) }]),
-    ),
-    results: new Map(
-      [...of.results].map(([construct, all]) => [
-        construct,
-        all.map((lanes) => ({ ...lanes, parts: lanes.parts.slice(0, of.vectors) })),
-      ]),
-    ),
-    group,
-  })
+  /** The context of a group, with what is the same for all samples in as many vectors as it has. */
+  const sub = (of: Context, group: Context['group']): Context => {
+    const narrow = (lanes: Lanes): Lanes => ({ ...lanes, parts: lanes.parts.slice(0, of.vectors) })
+    return {
+      ...ofGroup(of, group),
+      values: new Map([...of.values].map(([value, lanes]) => [value, narrow(lanes)])),
+      results: new Map([...of.results].map(([construct, all]) => [construct, all.map(narrow)])),
+    }
+  }
 
   const next = cell(code, 'i64', '%begin')
   const chunkEnd = cell(code, 'i64', code.value(`select i1 ${hasJob}, i64 %begin, i64 %end`))

@@ -2,7 +2,7 @@
 import { BLOCK } from '../../ir/reduction.ts'
 import { printAfterLoads, printBody, printLoads } from './body.ts'
 import type { Code } from './code.ts'
-import { anyLane, internal, type Context, type Group, type Mask } from './context.ts'
+import { anyLane, internal, ofGroup, type Context, type Group, type Mask } from './context.ts'
 import { printCounted } from './control.ts'
 import { createEvents } from './events.ts'
 import { maskPlanes, unfinished } from './finish.ts'
@@ -42,7 +42,7 @@ export function printSweep(frame: Frame, { graph, options, shape }: FrameParts):
 
   /** One group of samples. */
   function printGroup(group: Group): void {
-    const context: Context = { ...outer, values: new Map(outer.values), results: new Map(outer.results), group }
+    const context = ofGroup(outer, group)
     scatterer.printStart(context)
     if (!finishes) return printSamplesOf(context, group.mask)
     const running = unfinished(context)
