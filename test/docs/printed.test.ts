@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { withRulesTable } from '../../tools/print-derivatives.ts'
 import { errorsPage } from '../../tools/print-errors.ts'
 import { functionsPage } from '../../tools/print-features.ts'
 import { irPage } from '../../tools/print-ops.ts'
@@ -18,4 +19,8 @@ test('docs/functions.md is what tools/print-features.ts prints', () => {
 
 test('docs/ir.md is what tools/print-ops.ts prints', () => {
   expect(page('ir.md')).toBe(irPage())
+})
+
+test('the table of rules in docs/derivatives.md is what tools/print-derivatives.ts prints', () => {
+  expect(page('derivatives.md')).toBe(withRulesTable(page('derivatives.md')))
 })
