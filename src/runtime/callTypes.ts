@@ -116,6 +116,12 @@ export type NamedArguments<P extends Parameters, R, M extends Mode> = {
 /** What a call takes at any of its places: key order is not in the type system, so order and count are checked when it runs. */
 export type PositionalArgument<P extends Parameters, M extends Mode> = { [K in keyof P]: Argument<P[K], M> }[keyof P]
 
+/** What the compiler shows where a call mixes float types: its float type is then the union of both. */
+interface OneFloatType {
+  readonly 'all float arrays of one call have one type': never
+}
+type OneOf<F extends FloatName> = [FloatName] extends [F] ? OneFloatType : unknown
+
 // Results ----------------------------------------------------------------------------------------------------------------------------
 
 type LeafResult<E extends Element, S, M extends Mode> = S extends 'number'
@@ -165,7 +171,7 @@ export interface Call<P extends Parameters, R> {
     ...planes: readonly [PositionalArgument<P, F>, ...PositionalArgument<P, F>[], Partial<NamedArguments<P, R, F>>]
   ): CallResult<P, R, F>
   (planes: NumberMode<P> extends never ? never : NamedArguments<P, R, 'number'>): CallResult<P, R, 'number'>
-  <F extends FloatName = 'Float64Array'>(planes: NamedArguments<P, R, F>): CallResult<P, R, F>
+  <F extends FloatName = 'Float64Array'>(planes: NamedArguments<P, R, F> & OneOf<F>): CallResult<P, R, F>
 }
 
 /** The call off the event loop; the last argument may be `{ signal }`. */
