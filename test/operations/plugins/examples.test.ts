@@ -40,7 +40,7 @@ const cmake = has('cmake')
 if (!cmake) console.log('skipped: the example plug-ins are not built with CMake, as there is no cmake on this machine')
 
 describe.skipIf(!cmake)('with CMake', () => {
-  test('both build without a warning, export two functions, and load into one context', () => {
+  test('both build without a warning, export two functions, and load into one context', { timeout: 240_000 }, () => {
     const build = join(folder, 'cmake')
     run('cmake', [
       '-S',
@@ -57,7 +57,7 @@ describe.skipIf(!cmake)('with CMake', () => {
   })
 })
 
-test('with the one-line commands of the page', () => {
+test('with the one-line commands of the page', { timeout: 120_000 }, () => {
   const commands = readFileSync(join(sources, 'README.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('clang'))
@@ -130,7 +130,7 @@ describe.skipIf(!nvcc)('the CUDA plug-in', () => {
 
   test(
     'builds with the command of the page, and loads beside the plug-in whose operation it implements',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     () => {
       const command = readFileSync(join(sources, 'README.md'), 'utf8')
         .split('\n')
