@@ -44,6 +44,27 @@ export function clampRange({ b, k }: Kit, x: Value, inside: Value, { over, under
   return b.select(b.gt(x, k(over)), k(Infinity), b.select(b.lt(x, k(under)), k(0), inside))
 }
 
+/**
+ * 2^exponent·(high + low) rounded once, also where it is subnormal: there the sum is made beside an anchor whose last place is that
+ * of the result. Vectors without such a lane skip that. For high in [½, 2).
+ */
+export function scaleOnce(kit: Kit, high: Value, low: Value, exponent: Value): Value {
+  const { b, k } = kit
+  const sum = b.add(high, low)
+  if (kit.type === 'f32') return b.ldexp(sum, exponent)
+  const [mantissa] = b.branch(
+    b.lt(exponent, b.const('i32', -1021)),
+    () => {
+      // In the middle of its binade, which the sum must not leave.
+      const anchor = b.sub(b.ldexp(k(1.5), b.sub(b.const('i32', -1022), exponent)), k(1))
+      const top = kit.sum(anchor, high)
+      return [b.sub(b.add(top.high, b.add(top.low, low)), anchor)]
+    },
+    () => [sum],
+  )
+  return b.ldexp(mantissa!, exponent)
+}
+
 /** x = n·unit + (high + low), |high + low| ≤ unit/2, for a unit in two pieces; `high` is exact. */
 function reduce(kit: Kit, x: Value, [first, second]: readonly [number, number], reciprocal: number) {
   const { k, nmad, b } = kit
@@ -76,7 +97,7 @@ export const exp: Lowering = (b, [x], target) => {
   const reduced = b.add(high, low)
   const rest = kit.mad(b.mul(reduced, reduced), expTail(kit, reduced), low)
   const top = kit.quickSum(kit.k(1), high)
-  const scaled = b.ldexp(b.add(top.high, b.add(top.low, rest)), exponent)
+  const scaled = scaleOnce(kit, top.high, b.add(top.low, rest), exponent)
   return clampRange(kit, x!, scaled, EXP_RANGE[kit.type])
 }
 
@@ -87,14 +108,14 @@ function powerOfBase(
   low: Value | undefined,
   [log, logLow]: readonly [number, number],
   tail: Value,
-) {
+): Pair {
   const { b, k, mad } = kit
   const reduced = low ? b.add(high, low) : high
   const linear = kit.product(high, k(log))
   const small = mad(high, k(logLow), low ? mad(low, k(log), linear.low) : linear.low)
   const rest = mad(b.mul(reduced, reduced), tail, small)
   const top = kit.quickSum(k(1), linear.high)
-  return b.add(top.high, b.add(top.low, rest))
+  return { high: top.high, low: b.add(top.low, rest) }
 }
 
 export const exp2: Lowering = (b, [x], target) => {
@@ -104,7 +125,7 @@ export const exp2: Lowering = (b, [x], target) => {
   const reduced = b.sub(x!, whole)
   const tail = kit.polynomial(wide ? exp2TailF64 : exp2TailF32, reduced)
   const value = powerOfBase(kit, reduced, undefined, wide ? ln2Pair : ln2PairF32, tail)
-  return clampRange(kit, x!, b.ldexp(value, exponent), EXP2_RANGE[kit.type])
+  return clampRange(kit, x!, scaleOnce(kit, value.high, value.low, exponent), EXP2_RANGE[kit.type])
 }
 
 export const exp10: Lowering = (b, [x], target) => {
@@ -113,7 +134,7 @@ export const exp10: Lowering = (b, [x], target) => {
   const { exponent, high, low } = reduce(kit, x!, wide ? log10Of2F64 : log10Of2F32, log2Of10)
   const tail = kit.polynomial(wide ? exp10TailF64 : exp10TailF32, b.add(high, low))
   const value = powerOfBase(kit, high, low, wide ? ln10 : ln10F32, tail)
-  return clampRange(kit, x!, b.ldexp(value, exponent), EXP10_RANGE[kit.type])
+  return clampRange(kit, x!, scaleOnce(kit, value.high, value.low, exponent), EXP10_RANGE[kit.type])
 }
 
 /** Below this eˣ − 1 rounds to −1. */

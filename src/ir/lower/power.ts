@@ -4,7 +4,7 @@
 import { expTailShort, ln2F64, logTailShort, powerLogTail, twoThirds } from './coefficients.ts'
 import type { Builder } from '../build.ts'
 import type { Value } from '../graph.ts'
-import { clampRange, expOfPair, reduceByLn2 } from './exponential.ts'
+import { clampRange, expOfPair, reduceByLn2, scaleOnce } from './exponential.ts'
 import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
 import { splitExponent } from './logarithm.ts'
 
@@ -46,7 +46,7 @@ function magnitude(kit: Kit, x: Value, y: Value): Value {
   const logHigh = b.select(isOrdinary, log.high, b.select(b.gt(x, k(0)), x, b.select(b.eq(x, k(0)), k(-Infinity), x)))
   const t = kit.product(y, logHigh)
   const { mantissa, exponent } = expOfPair(kit, t.high, kit.mad(y, log.low, t.low))
-  return clampRange(kit, t.high, b.ldexp(b.add(mantissa.high, mantissa.low), exponent), RANGE)
+  return clampRange(kit, t.high, scaleOnce(kit, mantissa.high, mantissa.low, exponent), RANGE)
 }
 
 /** The same for f32 operands in f64: log x to 2^-44, e^t to 2^-38. */
