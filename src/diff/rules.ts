@@ -54,6 +54,13 @@ const direction = (b: Builder, x: Value): Value =>
 const unlessZero = (b: Builder, length: Value, value: Value): Value =>
   b.select(b.eq(length, b.zero(length.type)), b.zero(value.type), value)
 
+/** value/(x² + y²), 0 at the origin; by the length, as its square may overflow or underflow. */
+function overSquaredLength(b: Builder, x: Value, y: Value, value: Value): Value {
+  const length = b.hypot(x, y)
+  const inverse = reciprocal(b, length)
+  return unlessZero(b, length, b.mul(b.mul(value, inverse), inverse))
+}
+
 /** y·x^(y−1), and 0 for y = 0, where the power is constant. */
 function powerByBase(b: Builder, x: Value, y: Value): Value {
   if (y.op === 'const') {
@@ -152,7 +159,7 @@ export const rules: Record<ValueOp, DerivativeRule> = {
   pow: binary(powerByBase, powerByExponent),
 
   // Roots
-  rsqrt: unary((b, x, r) => b.div(b.mul(number(b, x, -0.5), r), x)),
+  rsqrt: unary((b, x, r) => b.mul(b.mul(b.mul(number(b, x, -0.5), r), r), r)),
   cbrt: unary((b, x, r) => reciprocal(b, b.mul(number(b, x, 3), square(b, r)))),
   hypot: binary(
     (b, x, _, r) => unlessZero(b, r, b.div(x, r)),
@@ -166,11 +173,9 @@ export const rules: Record<ValueOp, DerivativeRule> = {
   asin: unary((b, x) => b.rsqrt(b.mul(b.sub(one(b, x), x), b.add(one(b, x), x)))),
   acos: unary((b, x) => b.neg(b.rsqrt(b.mul(b.sub(one(b, x), x), b.add(one(b, x), x))))),
   atan: unary((b, x) => reciprocal(b, b.add(one(b, x), square(b, x)))),
-  // The first operand is the ordinate: atan2(x, y) is the angle of the point (y, x). Two divisions by the length, as its square may
-  // overflow or underflow.
   atan2: binary(
-    (b, x, y) => unlessZero(b, b.hypot(x, y), b.div(b.div(y, b.hypot(x, y)), b.hypot(x, y))),
-    (b, x, y) => unlessZero(b, b.hypot(x, y), b.neg(b.div(b.div(x, b.hypot(x, y)), b.hypot(x, y)))),
+    (b, x, y) => overSquaredLength(b, x, y, y),
+    (b, x, y) => overSquaredLength(b, x, y, b.neg(x)),
   ),
 
   // Hyperbolic

@@ -10,7 +10,7 @@ import {
   Index,
   jvp,
   kernel,
-  mul,
+  loop,
   Mutable,
   Param,
   Reduce,
@@ -54,7 +54,8 @@ describe('customRule', () => {
     })
     const k = kernel('k', { v: Vector(3), s: Scalar }, ({ v, s }) => {
       const { scaled, square } = combine(v, s)
-      return { a: combine(scaled, square).square, b: combine(v, 2 as never).scaled }
+      const { c } = loop(3, { c: s }, (_, state) => ({ c: combine(v, state.c).square.mul(0.01).add(state.c) }))
+      return { a: combine(scaled, square).square, b: combine(v, 2 as never).scaled, c }
     }).with(onReference)
     const report = checkGrad(k, { v: { data: f64(1, 2, 3, 4, 5, 6), shape: [3, 2] }, s: f64(0.5, 0.25) })
     expect(report).toMatchObject({ ok: true })
