@@ -215,7 +215,7 @@ describe('a folder that cannot be written', () => {
 })
 
 describe('several processes', () => {
-  test('eight that build the same kernel at once make one build, and all succeed', async () => {
+  test('eight that build the same kernel at once make one build, and all succeed', { timeout: 120_000 }, async () => {
     const [folder, barrier] = [privateFolder(), privateFolder()]
     const env = { HARRIER_CACHE_DIR: folder }
     const running = Promise.all(Array.from({ length: 8 }, () => runChild('build', { env, args: [barrier] })))
