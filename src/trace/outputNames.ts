@@ -4,7 +4,7 @@
 import { STATE } from './brands.ts'
 import { refusal, type Trace } from './context.ts'
 import { isIdentifier, isIntegerLike } from './names.ts'
-import { returnedExpression, variableAt } from './source.ts'
+import { mayReturnVariable, returnedExpression, variableAt } from './source.ts'
 import { pathText, type Leaf, type Path, type Structure } from './structure.ts'
 import { isHandle, isTraced } from './value.ts'
 
@@ -60,9 +60,10 @@ export function nameSlots(
   checkExplicit(trace, leaves, explicit, parameters)
   checkUnnamed(trace, leaves, explicit, positional, parameters)
 
-  const { variables, note } = explicit.includes(undefined)
-    ? readVariables(body, paths, explicit)
-    : { variables: [], note: undefined }
+  const { variables, note } =
+    explicit.includes(undefined) && mayReturnVariable(body)
+      ? readVariables(body, paths, explicit)
+      : { variables: [], note: undefined }
   const taken = (name: string, slot: number): boolean =>
     parameters.includes(name) ||
     explicit.some((other, k) => k !== slot && other === name) ||

@@ -60,9 +60,17 @@ function returnsOf(node: AnyNode): readonly (Expression | null | undefined)[] {
   )
 }
 
+const textOf = (body: (...parameters: never[]) => unknown): string => Function.prototype.toString.call(body)
+
+/**
+ * Whether a body may return a variable of its own: one that is a single expression has none. Answered without the parser, whose
+ * loading takes longer than tracing a small kernel.
+ */
+export const mayReturnVariable = (body: (...parameters: never[]) => unknown): boolean => /\breturn\b/.test(textOf(body))
+
 /** The one expression that a function returns. */
 export function returnedExpression(body: (...parameters: never[]) => unknown): ReturnedExpression {
-  const parsed = parseFunction(Function.prototype.toString.call(body))
+  const parsed = parseFunction(textOf(body))
   if (!parsed) return { reason: 'the text of the body cannot be read' }
   if (parsed.body.type !== 'BlockStatement') return { expression: parsed.body }
   const returns = returnsOf(parsed.body)
