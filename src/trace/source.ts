@@ -63,10 +63,11 @@ function returnsOf(node: AnyNode): readonly (Expression | null | undefined)[] {
 const textOf = (body: (...parameters: never[]) => unknown): string => Function.prototype.toString.call(body)
 
 /**
- * Whether a body may return a variable of its own: one that is a single expression has none. Answered without the parser, whose
+ * Whether a body may return a variable of its own: one that is a single expression has none; of one without a text nobody knows. Answered without the parser, whose
  * loading takes longer than tracing a small kernel.
  */
-export const mayReturnVariable = (body: (...parameters: never[]) => unknown): boolean => /\breturn\b/.test(textOf(body))
+export const mayReturnVariable = (body: (...parameters: never[]) => unknown): boolean =>
+  /\breturn\b|\[native code\]/.test(textOf(body))
 
 /** The one expression that a function returns. */
 export function returnedExpression(body: (...parameters: never[]) => unknown): ReturnedExpression {
