@@ -36,7 +36,7 @@ interface Token {
 }
 
 const TOKEN =
-  /(?<space>[ \t\r]+)|(?<comment>;[^\n]*)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<value>%\d+)|(?<tape>#\d+)|(?<number>0x[0-9a-f]+|-?\d+)|(?<string>"(?:[^"\\\n]|\\.)*")|(?<mark>[:=,(){}[\]])/y
+  /(?<space>[ \t\r]+)|(?<comment>;[^\n]*)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<value>%\d+)|(?<tape>#\d+)|(?<number>0x[0-9a-f]+|-?\d+)|(?<string>"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*")|(?<mark>[:=,(){}[\]])/uy
 
 const fail = ({ line, column }: Pick<Token, 'line' | 'column'>, expected: string, found: string): HarrierError =>
   new HarrierError('E_PARSE', `graph text, line ${line}, column ${column}: expected ${expected}, found ${found}`)

@@ -127,6 +127,14 @@ describe('parse', () => {
     }
   })
 
+  test('names of rules may hold anything', () => {
+    const b = createBuilder([sample('x')])
+    b.store(0, 0, b.custom('a "quoted"; back\\slash\n%0 #1 é \u0001', 2, b.load(0, 0), []))
+    const text = print(b.finishGraph())
+    expect(print(parse(text))).toBe(text)
+    expect(parse(text).body.nodes[1]).toMatchObject({ rule: 'a "quoted"; back\\slash\n%0 #1 é \u0001', output: 2 })
+  })
+
   test('comments, blank lines, spaces and the numbers of values are free', () => {
     const text = `
 ; a kernel
@@ -181,6 +189,7 @@ store y , %3`
       `${planes}%0: f64 = custom norm 0, f64:0x0`,
       "line 3, column 18: expected the name of a rule in double quotes, found 'norm'",
     ],
+    [`${planes}%0: f64 = custom "a\\q" 0, %0`, "line 3, column 18: expected a word of the text form, found '\"'"],
     [`${planes}%0: f64 = load x,`, "line 3, column 17: expected the end of the line, found ','"],
     [`${planes}%0: f64 = branch true than {\n}`, "line 3, column 23: expected 'then', found 'than'"],
     [`${planes}branch true then {\n} otherwise {\n}`, "line 4, column 3: expected 'else', found 'otherwise'"],

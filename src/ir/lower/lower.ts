@@ -1,7 +1,6 @@
 // Lowering as a pass: rebuilds a graph with every derived op rewritten by its row of the table, until basic ops are left.
 // Invariants: the result has no derived op, and no fma where the target has none; it computes the same, the elementary functions
 // within the bounds that their files state.
-import { HarrierError } from '../../errors.ts'
 import { walk, type Graph, type Node, type Value } from '../graph.ts'
 import { isDerived } from '../ops.ts'
 import { rebuild } from '../rebuild.ts'
@@ -16,10 +15,7 @@ export function lower(graph: Graph, target: LoweringTarget): Graph {
     rebuild(current, {
       value(value: Value, operands, b) {
         if (value.op === 'fma' && !target.fma) return softwareFma(b, operands)
-        if (!isDerived(value.op)) return undefined
-        const lowering = lowerings[value.op]
-        if (!lowering) throw new HarrierError('E_INTERNAL', `lower: there is no lowering of ${value.op}`)
-        return lowering(b, operands, target, value.type)
+        return isDerived(value.op) ? lowerings[value.op](b, operands, target, value.type) : undefined
       },
     })
 
