@@ -10,6 +10,9 @@ export type Flow = Value | undefined
 /** partial · flow. */
 export function product(b: Builder, partial: Value, flow: Flow): Flow {
   if (!flow || isZero(flow)) return undefined
+  // Signs move outwards, so that products that differ in sign alone are one, with one guard.
+  if (flow.op === 'neg') return negative(b, product(b, partial, flow.operands[0]!))
+  if (partial.op === 'neg') return negative(b, product(b, partial.operands[0]!, flow))
   if (partial.op === 'const') {
     if (partial.literal === 1) return flow
     if (partial.literal === 0) return undefined
@@ -26,6 +29,8 @@ export function product(b: Builder, partial: Value, flow: Flow): Flow {
   }
   return isCertainlyFinite(partial) ? b.mul(flow, partial) : b.guardedMul(partial, flow)
 }
+
+const negative = (b: Builder, flow: Flow): Flow => flow && b.neg(flow)
 
 /** The sum of two flows. */
 export const sum = (b: Builder, left: Flow, right: Flow): Flow => (left && right ? b.add(left, right) : (left ?? right))
