@@ -6,7 +6,6 @@
 import { walk, type Graph } from '../../ir/graph.ts'
 import { createCode, type Declarations } from './code.ts'
 import { printFold } from './fold.ts'
-import { BLOCK } from '../../ir/reduction.ts'
 import { moduleText, type Emitted, type EmitOptions } from './interface.ts'
 import { printParallel, printSequential } from './parallel.ts'
 import { zeroSymbol } from './planes.ts'
@@ -22,9 +21,6 @@ export type { Emitted, EmitOptions, HostTarget, KernelShape, ScratchPlan } from 
 const MOST_USES = 5_000
 const MOST_INSTRUCTIONS = 50_000
 
-/** Samples that a chunk of a thread is a multiple of: a cache line of bytes. */
-const CHUNK_GRANULE = 64
-
 /** @param graph lowered: basic ops only, floats of their final type */
 export function emit(graph: Graph, options: EmitOptions): Emitted {
   const declarations: Declarations = { lines: new Set() }
@@ -32,20 +28,14 @@ export function emit(graph: Graph, options: EmitOptions): Emitted {
   const scratch = layOutScratch(graph, shape, options)
   const folds = reductionsOf(graph).length > 0
   const hasTables = [...walk(graph.body)].some(({ op }) => op === 'gather' || op === 'entryCount')
-  const isSequential =
-    options.check === true ||
-    scratch.scatter.sites.length > 0 ||
-    scratch.events !== undefined ||
-    hasScalarScatter(graph, shape.width)
+  const isSequential = options.check === true || scratch.events !== undefined || hasScalarScatter(graph, shape.width)
 
   const parts = [
     hasTables ? `${zeroSymbol(options)} = internal constant i64 0\n` : '',
     printWork({ graph, options, shape, layout: scratch }, declarations),
     folds ? printFold(graph, options, scratch.results, declarations) : '',
     printEntry(options, declarations),
-    isSequential
-      ? printSequential(options)
-      : printParallel({ options, granule: folds ? BLOCK : CHUNK_GRANULE, folds, declarations }),
+    isSequential ? printSequential(options) : printParallel({ graph, options, layout: scratch, declarations }),
   ]
   const definitions = parts.filter((part) => part !== '').join('\n')
   const { instructions, mostUses } = measure(definitions)

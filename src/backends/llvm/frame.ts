@@ -9,10 +9,10 @@ import { partsOf, type Context, type Mask } from './context.ts'
 import { printFinish } from './finish.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
 import { storeSamples } from './samplePlanes.ts'
-import { JOB, jobField } from './parallel.ts'
+import { JOB, jobField, loadJob } from './job.ts'
 import { loadPlanes, loadScratch } from './planes.ts'
 import { rows } from './rows.ts'
-import { threadPart, type ScratchLayout } from './scratch.ts'
+import { locateScratch, type ScratchLayout } from './scratch.ts'
 import { printRecord } from './tapes.ts'
 import { uniformity } from './uniformity.ts'
 
@@ -25,7 +25,8 @@ export interface Frame {
   readonly layout: ScratchLayout
   /** Address of the first block result of reductions. */
   readonly results: string
-  /** Address of the thread's part of scratch memory. */
+  /** Where the lists of scatter-adds and the thread's part of scratch memory start. */
+  readonly lists: string
   readonly own: string
   /** Block of the first sample of the launch (i64). */
   readonly firstBlock: string
@@ -55,10 +56,9 @@ export function openFrame(code: Code, { graph, options, shape, layout, apart }: 
   const usesScratch = plan.fixed + plan.perBlock + plan.perThread > 0
   const scratch = usesScratch ? loadScratch(code) : ''
   const firstBlock = code.value(`ashr i64 %begin, ${BLOCK_BITS}`)
-  const own =
-    plan.perThread > 0
-      ? threadPart(code, layout, scratch, countBlocks(code, firstBlock), threadNumber(code, hasJob))
-      : ''
+  const needsParts = plan.perThread + layout.scatter.bytes > 0
+  const job = { exists: hasJob, ...(needsParts ? askJob(code, hasJob) : { threads: '1', thread: '0' }) }
+  const { lists, own } = locateScratch(code, layout, scratch, countBlocks(code, firstBlock), job)
   const results = plan.perBlock > 0 ? code.value(`getelementptr i8, ptr ${scratch}, i64 ${layout.results}`) : ''
   const { width, vectors } = shape
   return {
@@ -66,6 +66,7 @@ export function openFrame(code: Code, { graph, options, shape, layout, apart }: 
     hasJob,
     layout,
     results,
+    lists,
     own,
     firstBlock,
     context({ scatterAdd, contribute }) {
@@ -107,18 +108,25 @@ function countBlocks(code: Code, firstBlock: string): string {
   return code.value(`add i64 ${code.value(`sub i64 ${last}, ${firstBlock}`)}, 1`)
 }
 
-/** Number of the calling thread among those of the job; 0 without a job. */
-function threadNumber(code: Code, hasJob: string): string {
+/** How many threads a job has, and the number of the calling one among them; 1 and 0 without a job. */
+function askJob(code: Code, hasJob: string): { readonly threads: string; readonly thread: string } {
   const ask = code.label('join')
   const known = code.label('start')
   const before = code.current
   code.branch(hasJob, ask, known)
   code.begin(ask)
   const taken = code.value(`atomicrmw add ptr ${jobField(code, JOB.joined)}, i64 1 monotonic`)
+  const all = loadJob(code, JOB.threads)
   code.jump(known)
   code.begin(known)
-  return code.phi('i64', [
-    { value: '0', block: before },
-    { value: taken, block: ask },
-  ]).name
+  const [threads, thread] = [
+    { alone: '1', asked: all },
+    { alone: '0', asked: taken },
+  ].map(({ alone, asked }) =>
+    code.phi('i64', [
+      { value: alone, block: before },
+      { value: asked, block: ask },
+    ]),
+  )
+  return { threads: threads!.name, thread: thread!.name }
 }

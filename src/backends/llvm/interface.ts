@@ -40,6 +40,8 @@ export interface ScratchPlan {
   readonly perBlock: number
   /** Bytes for each thread. */
   readonly perThread: number
+  /** Bytes for each thread of a launch that has more than one, beside {@link ScratchPlan.perThread}. */
+  readonly perTeamThread: number
 }
 
 export interface Emitted {
@@ -67,12 +69,12 @@ export function moduleText(kernels: readonly Pick<Emitted, 'definitions' | 'decl
  * 0 means that the slot is not read.
  */
 export function scratchBytes(
-  { fixed, perBlock, perThread }: ScratchPlan,
+  { fixed, perBlock, perThread, perTeamThread }: ScratchPlan,
   { begin, end }: { readonly begin: number; readonly end: number },
   threads: number,
 ): number {
   const blocks = end > begin ? Math.floor((end - 1) / BLOCK) - Math.floor(begin / BLOCK) + 1 : 0
-  return fixed + blocks * perBlock + threads * perThread
+  return fixed + blocks * perBlock + threads * perThread + (threads > 1 ? threads * perTeamThread : 0)
 }
 
 /**

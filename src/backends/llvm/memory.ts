@@ -6,7 +6,7 @@ import { internal, lanesOf, select, type Context, type Group } from './context.t
 import { laneType, mangled, MEMORY_TYPE } from './lanes.ts'
 import type { PlaneAddress } from './planes.ts'
 
-export function addressOfPlane({ planes }: Context, plane: number): PlaneAddress {
+export function addressOfPlane({ planes }: Pick<Context, 'planes'>, plane: number): PlaneAddress {
   const found = planes[plane]
   if (!found) throw internal(`plane ${plane} has no address`)
   return found
@@ -18,7 +18,7 @@ export const firstOf = ({ code, width }: Context, { first }: Group, part: number
 
 /** Elements from the start of a component to sample or entry `index`, whatever type of lanes `index` has. */
 function elementOffset(
-  { code, width }: Context,
+  { code, width }: Pick<Context, 'code' | 'width'>,
   { stride }: PlaneAddress,
   type: 'i32' | 'i64',
   index: string,
@@ -50,7 +50,7 @@ export function laneAddresses(
 }
 
 export function scalarAddress(
-  context: Context,
+  context: Pick<Context, 'code' | 'width'>,
   type: Type,
   plane: PlaneAddress,
   component: number,

@@ -32,7 +32,7 @@ import { maskPlanes, unfinished } from './finish.ts'
 import type { Frame, FrameParts } from './frame.ts'
 import { laneType } from './lanes.ts'
 import { createOpenBlocks } from './openBlocks.ts'
-import { JOB, jobField } from './parallel.ts'
+import { printTake } from './job.ts'
 import { columnType, countLanes, entryOf, fromColumn, loadSpread, rankLanes, storePacked, toColumn } from './queue.ts'
 import { PREPARED, type RefillLayout } from './refillLayout.ts'
 import { reductionsOf } from './reduce.ts'
@@ -80,7 +80,7 @@ export function printRefilled(frame: Frame, { graph, options, shape }: FramePart
   const [count, ...initial] = loop.operands as readonly [Value, ...Value[]]
   const blocks = createOpenBlocks(frame, layout, shape, reductionsOf(graph), options)
   const context = frame.context({
-    scatterAdd: createScatterer({ sites: [], bytes: 0 }, own).add,
+    scatterAdd: createScatterer({ sites: [], bytes: 0 }).add,
     contribute: (of, effect, mask) => blocks.contribute(of, effect, mask),
   })
   /** One vector, for preparing and delivering. */
@@ -197,7 +197,6 @@ export function printRefilled(frame: Frame, { graph, options, shape }: FramePart
     const look = code.label('look')
     const take = code.label('take')
     const ask = code.label('ask')
-    const clip = code.label('clip')
     const none = code.label('none')
     const open = code.label('open')
     code.branch(isEmpty, look, refill)
@@ -206,19 +205,13 @@ export function printRefilled(frame: Frame, { graph, options, shape }: FramePart
     code.begin(take)
     code.branch(mayTake.load(), ask, refill)
     code.begin(ask)
-    const size = code.value(`load i64, ptr ${jobField(code, JOB.size)}, align 8`)
-    const chunk = code.value(`atomicrmw add ptr ${jobField(code, JOB.next)}, i64 ${size} monotonic`)
-    code.branch(code.value(`icmp slt i64 ${chunk}, %end`), clip, none)
+    const chunk = printTake(code, none)
+    next.store(chunk.begin)
+    chunkEnd.store(chunk.end)
+    code.jump(open)
     code.begin(none)
     mayTake.store('false')
     code.jump(refill)
-    code.begin(clip)
-    const isFirst = code.value(`icmp slt i64 ${chunk}, %begin`)
-    next.store(code.value(`select i1 ${isFirst}, i64 %begin, i64 ${chunk}`))
-    const past = code.value(`add i64 ${chunk}, ${size}`)
-    const isLast = code.value(`icmp sgt i64 ${past}, %end`)
-    chunkEnd.store(code.value(`select i1 ${isLast}, i64 %end, i64 ${past}`))
-    code.jump(open)
 
     code.begin(open)
     const begin = next.load()

@@ -7,6 +7,7 @@ import { isConstruct, walk, type Graph, type Node, type PlaneEffect, type Value 
 import { BYTES, type Type } from '../../ir/types.ts'
 import { both, lanesOf, partsOf, scalarOf, select, type Context, type Mask } from './context.ts'
 import { BLOCK } from '../../ir/reduction.ts'
+import type { Code } from './code.ts'
 import { printCounted } from './control.ts'
 import { laneType } from './lanes.ts'
 import {
@@ -28,7 +29,7 @@ const isScatter = (node: Node): node is Scatter => node.op === 'scatterAdd'
 export interface ScatterSite {
   readonly effect: PlaneEffect
   readonly type: Type
-  /** Where its lists start in the thread's part of scratch memory. */
+  /** Where its lists start in the lists of a block. */
   readonly indices: number
   readonly values: number
   /** Stands in a side of a branch or a case, and so may not run. */
@@ -52,10 +53,10 @@ function isOwnColumn(graph: Graph, { plane, component }: PlaneEffect): boolean {
   return true
 }
 
-export function planScatter(graph: Graph, width: number, offset: number): ScatterPlan {
+export function planScatter(graph: Graph, width: number): ScatterPlan {
   if (width === 1 || hasScatterInLoop(graph)) return { sites: [], bytes: 0 }
   const top = new Set<Node>(graph.body.nodes)
-  let bytes = offset
+  let bytes = 0
   const reserve = (size: number) => {
     const start = bytes
     bytes += Math.ceil((ENTRIES * size) / 64) * 64
@@ -68,7 +69,7 @@ export function planScatter(graph: Graph, width: number, offset: number): Scatte
       const { type } = graph.planes[effect.plane]!
       return { effect, type, indices: reserve(4), values: reserve(BYTES[type]), isConditional: !top.has(effect) }
     })
-  return { sites, bytes: bytes - offset }
+  return { sites, bytes }
 }
 
 /** Whether a scatter-add stands in a loop, so that a sample may write any number of pairs: see events.ts. */
@@ -83,6 +84,8 @@ export function hasScatterInLoop(graph: Graph): boolean {
 }
 
 export interface Scatterer {
+  /** What follows is of the block whose lists are at an address. */
+  useLists(address: string): void
   /** Before the body of a group: the sides that it does not run add nothing. */
   printStart(context: Context): void
   add(context: Context, effect: PlaneEffect, mask: Mask): void
@@ -90,13 +93,16 @@ export interface Scatterer {
   printBlockEnd(context: Context, blockStart: string, begin: string, end: string): void
 }
 
-/** @param scratch address of the thread's part of scratch memory */
-export function createScatterer({ sites }: ScatterPlan, scratch: string): Scatterer {
-  /** Address of a list at a place, in elements from the start of the block. */
-  const entry = ({ code }: Context, start: number, type: Type, place: string): string => {
-    const list = code.value(`getelementptr i8, ptr ${scratch}, i64 ${start}`)
-    return code.value(`getelementptr ${laneType(type, 1)}, ptr ${list}, i64 ${place}`)
-  }
+/** Address of the entry of a list for a sample, by its place in the block (i64). */
+export function listEntry(code: Code, lists: string, start: number, type: Type, place: string): string {
+  const list = code.value(`getelementptr i8, ptr ${lists}, i64 ${start}`)
+  return code.value(`getelementptr ${laneType(type, 1)}, ptr ${list}, i64 ${place}`)
+}
+
+export function createScatterer({ sites }: ScatterPlan): Scatterer {
+  let lists = ''
+  const entry = ({ code }: Context, start: number, type: Type, place: string): string =>
+    listEntry(code, lists, start, type, place)
   const placeOf = ({ code, group, width }: Context, part: number): string => {
     const place = code.value(`and i64 ${group.first}, ${BLOCK - 1}`)
     return part === 0 ? place : code.value(`add i64 ${place}, ${part * width}`)
@@ -121,6 +127,10 @@ export function createScatterer({ sites }: ScatterPlan, scratch: string): Scatte
   }
 
   return {
+    useLists(address) {
+      lists = address
+    },
+
     printStart(context) {
       for (const site of sites) {
         if (!site.isConditional) continue
@@ -163,13 +173,26 @@ export function createScatterer({ sites }: ScatterPlan, scratch: string): Scatte
 }
 
 /** Adds one value at one index, unless that is outside. */
-export function addAt(context: Context, { plane, component }: PlaneEffect, index: string, value: string): void {
+export function addAt(context: Context, effect: PlaneEffect, index: string, value: string): void {
+  const { code } = context
+  const { indexLimit } = addressOfPlane(context, effect.plane)
+  addIf(context, effect, code.value(`icmp ult i32 ${index}, ${indexLimit}`), index, value)
+}
+
+/** Adds one value at one index if a condition holds (i1) that keeps the index inside. */
+export function addIf(
+  context: Pick<Context, 'code' | 'graph' | 'rows' | 'planes' | 'width'>,
+  { plane, component }: PlaneEffect,
+  condition: string,
+  index: string,
+  value: string,
+): void {
   const { code, graph, rows } = context
   const { type } = graph.planes[plane]!
   const target = addressOfPlane(context, plane)
   const inside = code.label('inside')
   const after = code.label('added')
-  code.branch(code.value(`icmp ult i32 ${index}, ${target.indexLimit}`), inside, after)
+  code.branch(condition, inside, after)
   code.begin(inside)
   const element = scalarAddress(context, type, target, component, 'i32', index)
   const lanes = laneType(type, 1)

@@ -24,6 +24,9 @@ export interface ScratchLayout {
 
 const ALIGNMENT = 64
 
+/** Blocks that each thread computes before the team applies their scatter-adds. */
+export const BLOCKS_PER_ROUND = 16
+
 export function layOutScratch(
   graph: Graph,
   { width, vectors, divergence }: KernelShape,
@@ -31,34 +34,51 @@ export function layOutScratch(
 ): ScratchLayout {
   const results = check ? CHECK_REPORT_BYTES : 0
   const perBlock = bytesPerBlock(reductionsOf(graph))
-  const tapes = tapeLayout(graph.tapes, width * vectors)
-  const scatter = planScatter(graph, width, tapes.bytes)
   const lanes = width * vectors
+  const tapes = tapeLayout(graph.tapes, lanes)
+  const scatter = planScatter(graph, width)
   const events = lanes > 1 && hasScatterInLoop(graph) ? planEvents(graph, lanes, tapes.bytes) : undefined
   const refill = divergence === 'refilled' ? layOutRefill(graph) : undefined
-  const perThread = tapes.bytes + scatter.bytes + (events?.bytes ?? 0) + (refill?.bytes ?? 0)
+  const perThread = tapes.bytes + (events?.bytes ?? 0) + (refill?.bytes ?? 0)
   // What lies behind the block results starts at a multiple of 64.
-  const fixed = results + (perBlock > 0 && perThread > 0 ? ALIGNMENT : 0)
-  return { plan: { fixed, perBlock, perThread }, results, tapes: tapes.offsets, scatter, events, refill }
+  const padding = perBlock > 0 && perThread + scatter.bytes > 0 ? ALIGNMENT : 0
+  const plan: ScratchPlan = {
+    fixed: results + padding + scatter.bytes,
+    perBlock,
+    perThread,
+    perTeamThread: BLOCKS_PER_ROUND * scatter.bytes,
+  }
+  return { plan, results, tapes: tapes.offsets, scatter, events, refill }
+}
+
+/** Where the parts of scratch memory that depend on the launch start. */
+export interface ScratchAddresses {
+  /** First of the lists of scatter-adds, of a block each: one, or with a job as many as a round has blocks. */
+  readonly lists: string
+  /** The part of the calling thread. */
+  readonly own: string
 }
 
 /**
- * Address of the part of a thread.
+ * @param scratch address of scratch memory
  * @param blocks blocks that the launch touches (i64)
- * @param thread number of the thread (i64)
+ * @param job whether there is one (i1), and what it says: its threads and the number of the calling one (i64, 1 and 0 without)
  */
-export function threadPart(
+export function locateScratch(
   code: Code,
-  { plan, results }: ScratchLayout,
+  { plan, results, scatter }: ScratchLayout,
   scratch: string,
   blocks: string,
-  thread: string,
-) {
+  job: { readonly exists: string; readonly threads: string; readonly thread: string },
+): ScratchAddresses {
+  if (plan.perThread + scatter.bytes === 0) return { lists: '', own: '' }
   const size = code.value(`mul i64 ${blocks}, ${plan.perBlock}`)
   const padded = code.value(`add i64 ${size}, ${ALIGNMENT - 1}`)
   const aligned = code.value(`and i64 ${padded}, ${-ALIGNMENT}`)
   const start = code.value(`add i64 ${aligned}, ${results}`)
-  const before = code.value(`mul i64 ${thread}, ${plan.perThread}`)
-  const offset = code.value(`add i64 ${start}, ${before}`)
-  return code.value(`getelementptr i8, ptr ${scratch}, i64 ${offset}`)
+  const lists = code.value(`getelementptr i8, ptr ${scratch}, i64 ${start}`)
+  const ofTeam = code.value(`mul i64 ${job.threads}, ${BLOCKS_PER_ROUND * scatter.bytes}`)
+  const listBytes = code.value(`select i1 ${job.exists}, i64 ${ofTeam}, i64 ${scatter.bytes}`)
+  const before = code.value(`add i64 ${listBytes}, ${code.value(`mul i64 ${job.thread}, ${plan.perThread}`)}`)
+  return { lists, own: code.value(`getelementptr i8, ptr ${lists}, i64 ${before}`) }
 }

@@ -7,10 +7,10 @@ import { printCounted } from './control.ts'
 import { createEvents } from './events.ts'
 import { maskPlanes, unfinished } from './finish.ts'
 import { BLOCK_BITS, type Frame, type FrameParts } from './frame.ts'
-import { JOB, jobField } from './parallel.ts'
+import { JOB, jobField, printTake } from './job.ts'
 import { createReducer, reductionsOf } from './reduce.ts'
 import { printSamples } from './samples.ts'
-import { createScatterer } from './scatter.ts'
+import { createScatterer, type ScatterPlan } from './scatter.ts'
 import { isLarge } from './shape.ts'
 
 export function printSweep(frame: Frame, { graph, options, shape }: FrameParts): void {
@@ -23,7 +23,7 @@ export function printSweep(frame: Frame, { graph, options, shape }: FrameParts):
     reductions.length > 0
       ? createReducer({ code, width, vectors, reductions, options, results: frame.results })
       : undefined
-  const scatterer = createScatterer(scatter, frame.own)
+  const scatterer = createScatterer(scatter)
   const events = layout.events && createEvents({ code }, layout.events, frame.own)
   const outer = frame.context({
     scatterAdd: events?.add ?? scatterer.add,
@@ -56,7 +56,8 @@ export function printSweep(frame: Frame, { graph, options, shape }: FrameParts):
     code.begin(after)
   }
 
-  const isBlocked = reducer !== undefined || scatter.sites.length > 0
+  const hasLists = scatter.sites.length > 0
+  const isBlocked = reducer !== undefined || hasLists
   const printRange = (begin: string, end: string) =>
     printSamples(outer, {
       begin,
@@ -69,43 +70,64 @@ export function printSweep(frame: Frame, { graph, options, shape }: FrameParts):
   printChunks(code, hasJob, (begin, end) => {
     if (!isBlocked) return printRange(begin, end)
     printBlocks(code, begin, end, (block, from, to) => {
+      if (hasLists) scatterer.useLists(listsOf(frame, scatter, block))
       reducer?.printBlockStart()
       printRange(from, to)
       reducer?.printBlockEnd(code.value(`sub i64 ${block}, ${firstBlock}`))
+      if (!hasLists) return
+      // With a job, the team applies the lists of all blocks of a round when they are computed.
+      const alone = code.label('alone')
+      const after = code.label('next')
+      code.branch(hasJob, after, alone)
+      code.begin(alone)
       scatterer.printBlockEnd(outer, code.value(`shl i64 ${block}, ${BLOCK_BITS}`), from, to)
+      code.jump(after)
+      code.begin(after)
     })
   })
 }
 
+/** Address of the lists of a block: by its number in the round of a job, and the only ones without a job. */
+function listsOf({ code, hasJob, lists }: Frame, { bytes }: ScatterPlan, block: string): string {
+  const ask = code.label('round')
+  const known = code.label('lists')
+  const before = code.current
+  code.branch(hasJob, ask, known)
+  code.begin(ask)
+  const begin = code.value(`load i64, ptr ${jobField(code, JOB.begin)}, align 8`)
+  const number = code.value(`sub i64 ${block}, ${code.value(`ashr i64 ${begin}, ${BLOCK_BITS}`)}`)
+  code.jump(known)
+  code.begin(known)
+  const slot = code.phi('i64', [
+    { value: '0', block: before },
+    { value: number, block: ask },
+  ])
+  const offset = code.value(`mul i64 ${slot.name}, ${bytes}`)
+  return code.value(`getelementptr i8, ptr ${lists}, i64 ${offset}`)
+}
+
 /** The whole range, or one chunk of it after the other from the counter of the job. */
 function printChunks(code: Code, hasJob: string, body: (begin: string, end: string) => void): void {
-  const take = code.label('take')
-  const clip = code.label('clip')
   const run = code.label('run')
   const done = code.label('finished')
+  const take = code.label('take')
   const before = code.current
   code.branch(hasJob, take, run)
   code.begin(take)
-  const size = code.value(`load i64, ptr ${jobField(code, JOB.size)}, align 8`)
-  const chunk = code.value(`atomicrmw add ptr ${jobField(code, JOB.next)}, i64 ${size} monotonic`)
-  code.branch(code.value(`icmp slt i64 ${chunk}, %end`), clip, done)
-  code.begin(clip)
-  const isFirst = code.value(`icmp slt i64 ${chunk}, %begin`)
-  const from = code.value(`select i1 ${isFirst}, i64 %begin, i64 ${chunk}`)
-  const past = code.value(`add i64 ${chunk}, ${size}`)
-  const isLast = code.value(`icmp sgt i64 ${past}, %end`)
-  const to = code.value(`select i1 ${isLast}, i64 %end, i64 ${past}`)
+  const chunk = printTake(code, done)
+  const taken = code.current
   code.jump(run)
   code.begin(run)
-  const begin = code.phi('i64', [
-    { value: '%begin', block: before },
-    { value: from, block: clip },
-  ])
-  const end = code.phi('i64', [
-    { value: '%end', block: before },
-    { value: to, block: clip },
-  ])
-  body(begin.name, end.name)
+  const [begin, end] = [
+    ['%begin', chunk.begin],
+    ['%end', chunk.end],
+  ].map(([whole, part]) =>
+    code.phi('i64', [
+      { value: whole!, block: before },
+      { value: part!, block: taken },
+    ]),
+  )
+  body(begin!.name, end!.name)
   code.branch(hasJob, take, done)
   code.begin(done)
 }
