@@ -120,8 +120,12 @@ export class Context {
     }
     if (this.#closed) return
     this.#closed = true
-    this.#streams.close()
-    this.#closePlugins()
+    try {
+      this.#streams.close()
+    } finally {
+      // A device that fails at the end keeps nothing from the plug-ins.
+      this.#closePlugins()
+    }
   }
 
   [Symbol.dispose](): void {

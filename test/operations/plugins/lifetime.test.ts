@@ -8,7 +8,8 @@ import { ContextBuilder } from '../../../src/operations/index.ts'
 import { nativeFunction, openLibrary } from '../../../src/runtime/ffi.ts'
 import { SANITIZED } from '../support/compiler.ts'
 import { compilePlugins } from '../support/plugins.ts'
-import { refusal, unary } from '../support/specs.ts'
+import { recordingDevice } from '../support/recording-device.ts'
+import { refusal, thrownBy, unary } from '../support/specs.ts'
 
 const SHARED = `
 #include <stdatomic.h>
@@ -120,6 +121,21 @@ describe('closing', () => {
     plugins.takeLog()
     new ContextBuilder().loadPlugin(plugins.select('with null data')).build().close()
     expect(plugins.takeLog()).toEqual(['release nothing', 'release nothing', 'shutdown nothing'])
+  })
+
+  test('a device that fails at the end keeps nothing from the plug-ins', () => {
+    plugins.takeLog()
+    const device = recordingDevice()
+    const builder = new ContextBuilder({ device }).loadPlugin(plugins.select('first'))
+    builder
+      .extension('acme')
+      .registerOperation({ name: 'acme.f', operands: unary })
+      .registerKernel({ operation: 'acme.f', backend: 'cuda', operands: unary, callback: () => {} })
+    const context = builder.build()
+    context.execute('acme.f', f(), { backend: 'cuda' })
+    device.fails = { call: 'destroy', text: 'the stream is gone' }
+    expect(thrownBy(() => context.close())).toMatchObject({ message: 'the stream is gone' })
+    expect(plugins.takeLog()).toEqual(['release kernel 1', 'release operation 1', 'shutdown state 1'])
   })
 
   test('a busy context keeps everything', () => {
