@@ -17,6 +17,16 @@ function exponentOf({ b, k, toBits, bitsConst }: Kit, x: Value): Value {
   return b.sub(b.convert(b.shrUnsigned(bits, bitsConst(52n)), 'i32'), offset)
 }
 
+/** r − q·d, exact. Without FMA a product beside the largest double could overflow; both are multiples of 2^800 there. */
+function difference(kit: Kit, q: Value, d: Value, r: Value): Value {
+  if (kit.fma) return kit.residual(q, d, r)
+  const { b, k } = kit
+  const isGreat = b.gt(r, k(2 ** 1000))
+  const scale = b.select(isGreat, k(2 ** -100), k(1))
+  const back = b.select(isGreat, k(2 ** 100), k(1))
+  return b.mul(kit.residual(q, b.mul(d, scale), b.mul(r, scale)), back)
+}
+
 /** Remainder of two positive doubles; any value where one is 0, infinite or NaN. */
 function reduce(kit: Kit, x: Value, y: Value): Value {
   const { b, k } = kit
@@ -31,7 +41,7 @@ function reduce(kit: Kit, x: Value, y: Value): Value {
       const raise = b.max(b.sub(b.sub(exponentOf(kit, rest!), divisorExponent), i32(STEP_BITS)), i32(0))
       const divisor = b.ldexp(y, raise)
       const q = b.trunc(b.div(rest!, divisor))
-      const left = kit.residual(q, divisor, rest!)
+      const left = difference(kit, q, divisor, rest!)
       return [b.select(b.lt(left, k(0)), b.add(left, divisor), left)]
     },
   })
