@@ -17,10 +17,21 @@ export const canFuse = ({ body }: Graph): boolean =>
   body.nodes.some(({ op }) => op === 'finish') &&
   body.nodes.every(({ op }) => op !== 'scatterAdd' && op !== 'contribute' && op !== 'record')
 
+/** The name itself, or with as many underscores as make it new: a parameter of the user's may have it. */
+function unusedName(graph: Graph, name: string): string {
+  return graph.planes.some((plane) => plane.name === name) ? unusedName(graph, `${name}_`) : name
+}
+
 export function fuseSteps(step: Graph): FusedSteps {
   const b = createBuilder(step.planes)
-  const cap = b.plane({ name: 'step_cap', role: 'uniform', type: 'i32', components: 1 })
-  const steps = b.plane({ name: 'steps_taken', role: 'reduction', type: 'i32', components: 1, reduce: 'max' })
+  const cap = b.plane({ name: unusedName(step, 'step_cap'), role: 'uniform', type: 'i32', components: 1 })
+  const steps = b.plane({
+    name: unusedName(step, 'steps_taken'),
+    role: 'reduction',
+    type: 'i32',
+    components: 1,
+    reduce: 'max',
+  })
 
   const key = (plane: number, component: number) => `${plane}.${component}`
   const stores = step.body.nodes.flatMap((node) => (node.op === 'store' ? [node] : []))

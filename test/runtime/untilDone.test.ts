@@ -109,6 +109,15 @@ describe('a finishing kernel', () => {
     expect(planes.k).toEqual(new Int32Array([3, 2, 3, 3]))
   })
 
+  test('parameters may have any name', () => {
+    const k = kernel('k', { step_cap: Mutable(Index), steps_taken: Param, done: Terminated }, (of) => {
+      of.step_cap.set(of.step_cap.add(1))
+      of.done.when(of.step_cap.ge(of.steps_taken))
+    })
+    const planes = { step_cap: new Int32Array(2), steps_taken: 3, done: new Uint8Array(2) }
+    expect(runUntilDone(k, planes, { maxSteps: 9 })).toMatchObject({ finished: 2, steps: 3 })
+  })
+
   test('progress is told between launches', () => {
     const planes = start(100, (i) => i + 1)
     const seen: number[] = []
