@@ -70,15 +70,29 @@ export interface Gradient<P extends Parameters, W extends FloatInputs<P>> {
   <F extends FloatName = 'Float64Array'>(...planes: Arguments): { [K in W]: InputResult<P[K], F> }
 }
 
+/** Whether a kernel folds a reduction. */
+type HasReduction<P extends Parameters> = true extends {
+  [K in keyof P]: P[K] extends Kind<'reduce'> ? true : false
+}[keyof P]
+  ? true
+  : false
+
 /** What the differentiated output of a kernel is: one plane, or one number for a reduction. */
-type OutputValue<R, F extends FloatName> =
-  R extends Reduce<SymbolicValue> ? number : R extends SymbolicValue ? FloatArrays[F] : FloatArrays[F] | number
+type OutputValue<P extends Parameters, R, F extends FloatName> = [R] extends [void]
+  ? HasReduction<P> extends true
+    ? number
+    : FloatArrays[F]
+  : R extends Reduce<SymbolicValue>
+    ? number
+    : R extends SymbolicValue
+      ? FloatArrays[F]
+      : FloatArrays[F] | number
 
 /** A value with its gradients. */
 export interface ValueAndGradient<P extends Parameters, R, W extends FloatInputs<P>> {
   <F extends FloatName = 'Float64Array'>(
     ...planes: Arguments
-  ): { value: OutputValue<R, F>; grad: { [K in W]: InputResult<P[K], F> } }
+  ): { value: OutputValue<P, R, F>; grad: { [K in W]: InputResult<P[K], F> } }
 }
 
 /** Products of the Hessian with directions, by the names of inputs. */
