@@ -112,7 +112,7 @@ export function emitted(definitions: string): Emitted {
     definitions,
     declarations: ['declare extern_weak void @GOMP_parallel(ptr, ptr, i32, i32)'],
     shape: { width: 1, vectors: 1, divergence: 'straight' },
-    scratch: { fixed: 0, perBlock: 0, perThread: 0 },
+    scratch: { fixed: 0, perBlock: 0, perThread: 0, perTeamThread: 0 },
     instructions: 1,
     mostUses: 1,
     codegenLevel: 'full',
