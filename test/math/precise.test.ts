@@ -57,6 +57,12 @@ if ('missing' in evaluator) console.warn(`random points are not compared: ${eval
 describe.skipIf('missing' in evaluator)('below 1 ULP of MPFR', () => {
   const { measure } = evaluator as Extract<typeof evaluator, { measure: unknown }>
 
+  test('a wrong result is seen', () => {
+    expect(measure('exp', 'f64', [1], undefined, [Math.E]).worst).toBeLessThan(1)
+    expect(measure('exp', 'f64', [1], undefined, [Math.E * (1 + 2 ** -51)]).worst).toBeGreaterThan(1)
+    expect(measure('sin', 'f32', [-0], undefined, [0]).worst).toBeGreaterThan(1)
+  })
+
   test.each(
     TARGETS.flatMap((target) => (['f64', 'f32'] as const).map((type) => ({ target, type, name: target.name }))),
   )(
