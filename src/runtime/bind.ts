@@ -113,6 +113,8 @@ export function bind(
         )
       } else if (slot.head.length > 0) {
         problems.push(`${slot.name} is the number ${argument}, but one sample has shape ${formatShape(slot.head)}`)
+      } else if (slot.type === 'i32' && (argument | 0) !== argument) {
+        problems.push(`${slot.name} is the number ${argument}; an Index is a whole number from −2³¹ to 2³¹ − 1`)
       } else numbers.push({ slot, value: argument })
     } else placeArgument(signature.kernel, slot, argument, options, placed, problems)
   }
@@ -182,7 +184,7 @@ const entries = (planes: readonly BoundPlane[], table: string): number =>
 
 const missing = ({ name, role, isOutput }: Slot): string =>
   isOutput
-    ? `output '${name}' was not handed in; run(…) never allocates, so pass an array for it`
+    ? `output '${name}' was not handed in; run and bound calls never allocate, so pass an array for it`
     : `'${name}' was not given; pass ${role === 'uniform' ? 'a number' : 'an array'}`
 
 /** Arguments by slot name: output slots answer to their positional names, too. */
@@ -286,7 +288,9 @@ function countSamples(
   }
   const first = voters[0]
   if (!first) {
-    problems.push('no argument says how many samples there are; say it with k.with({ n: … })')
+    // Where arguments are missing or refused, that is the problem.
+    if (problems.length === 0)
+      problems.push('no argument says how many samples there are; say it with k.with({ n: … })')
     return 0
   }
   const { samples } = first.placement

@@ -41,6 +41,9 @@ export type SourceForm = 'ir' | 'llvm' | 'asm' | 'wat'
 
 const BACKEND_OF_FORM: Record<Exclude<SourceForm, 'ir'>, BackendName> = { llvm: 'host', asm: 'host', wat: 'wasm' }
 
+/** What Node.js prints a value as. */
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
 /** Only an object whose one key is `signal` holds options; anything else is an argument. */
 const isAsyncOptions = (value: unknown): value is AsyncOptions =>
   isNamedArguments(value) &&
@@ -83,8 +86,13 @@ export function createCallable(
     },
     graph: () => toDot(traced.graph),
   }
-  Object.defineProperty(call, 'name', { value: traced.name })
-  return Object.freeze(Object.assign(call, members, { [INTERNALS]: { traced, builds, options, session } })) as Callable
+  const takes = traced.parameters.map(({ name, kind }) => `${name}: ${kind.text}`).join(', ')
+  Object.defineProperties(call, {
+    name: { value: traced.name },
+    [INTERNALS]: { value: { traced, builds, options, session } },
+    [INSPECT]: { value: () => `[kernel '${traced.name}' (${takes})]` },
+  })
+  return Object.freeze(Object.assign(call, members)) as Callable
 }
 
 function explain(traced: TracedKernel, { backend, math = traced.math }: CallOptions): string {

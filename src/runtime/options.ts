@@ -49,6 +49,12 @@ const OPTIONS: Record<keyof CallOptions, { fits: (value: unknown) => boolean; ex
 
 /** Checks options that came from a caller. @throws E_OPTION */
 export function checkOptions(kernel: string, options: CallOptions): CallOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new HarrierError(
+      'E_OPTION',
+      `kernel '${kernel}': the options are ${String(options)}, expected an object such as { threads: 2 }`,
+    )
+  }
   for (const [name, value] of Object.entries(options)) {
     const rule = OPTIONS[name as keyof CallOptions]
     if (!rule) {

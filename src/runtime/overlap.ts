@@ -54,6 +54,12 @@ export function findOverlaps(extents: readonly Extent[]): readonly string[] {
         problems.push(`${a.name} and ${b.name} are both written and share memory; give each its own array`)
       else if (!isInPlace(a, b)) {
         const [output, input] = a.written ? [a, b] : [b, a]
+        if (!input.perSample) {
+          problems.push(
+            `${output.name} is written and shares memory with ${input.name}, which all samples read; write to another array`,
+          )
+          continue
+        }
         problems.push(
           `${output.name} is written and overlaps ${input.name} other than exactly in place; write to another array, or to the very array of ${input.name}`,
         )

@@ -2,6 +2,7 @@
 // browsers); nothing falls back silently: the choice and the reasons against the others can be asked for.
 import type { Backend, BackendName } from '../backends/backend.ts'
 import { HarrierError } from '../errors.ts'
+import { warn } from '../warning.ts'
 
 /** In the order of preference; the reference backend is never chosen by itself unless nothing else is there. */
 const registered: Backend[] = []
@@ -17,6 +18,15 @@ export interface Choice {
   readonly reason: string
   /** Why each one before it cannot run. */
   readonly passedOver: readonly string[]
+}
+
+let warnedAboutClang = false
+
+/** A compiler that somebody named and that cannot be used is worth a warning; that there is none is not. */
+function warnAboutClang(reason: string): void {
+  if (warnedAboutClang || !environment('HARRIER_CLANG')) return
+  warnedAboutClang = true
+  warn(reason, 'HARRIER_CLANG')
 }
 
 const environment = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined
@@ -54,6 +64,7 @@ export function chooseBackend(wanted?: BackendName): Choice {
     const availability = backend.availability()
     if (availability.available) return { backend, reason: availability.detail, passedOver }
     passedOver.push(`${backend.name}: ${availability.reason}`)
+    if (backend.name === 'host') warnAboutClang(availability.reason)
   }
   throw new HarrierError('E_BACKEND_UNAVAILABLE', `no backend can run here: ${passedOver.join('; ')}`)
 }

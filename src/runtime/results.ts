@@ -9,7 +9,11 @@ type Shaped = unknown
 function planeResult({ form, handedIn, range }: BoundCall, { slot, array, pitch, length }: BoundPlane): Shaped {
   const own = handedIn.get(slot.name)
   if (own !== undefined) return own
-  if (slot.role === 'reduce') return slot.components === 1 ? array[0]! : array
+  if (slot.role === 'reduce') {
+    // The identity of sums is −0, so that a sum of −0 keeps its sign; a sum of nothing is 0 for the caller.
+    if (range.begin === range.end) for (let k = 0; k < array.length; k++) if (array[k] === 0) array[k] = 0
+    return slot.components === 1 ? array[0]! : array
+  }
   if (slot.role === 'accum_out') return slot.head.length === 0 ? array : new NdArray(array, [...slot.head, length])
   if (form === 'number' && slot.head.length === 0) return array[0]!
   if (form !== 'batch') return new NdArray(array, slot.head)

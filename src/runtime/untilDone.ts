@@ -129,8 +129,11 @@ function refuse(message: string): never {
 function createStepper(
   kernels: HasInternals | readonly HasInternals[],
   planes: Planes,
-  { maxSteps, every }: UntilDoneOptions,
+  options: UntilDoneOptions,
 ): Stepper {
+  if (typeof options !== 'object' || options === null)
+    refuse(`the options are ${String(options)}, expected an object such as { maxSteps: 1000 }`)
+  const { maxSteps, every } = options
   if (!Number.isInteger(maxSteps) || maxSteps < 1 || maxSteps > 2 ** 31 - 1)
     refuse(`maxSteps is ${String(maxSteps)}, expected a whole number from 1 to 2³¹ − 1`)
   if (every !== undefined && (!Number.isInteger(every) || every < 1))

@@ -58,6 +58,7 @@ export function describeArgument(value: unknown): string {
     return `an array of shape (${Array.from(value.shape).join(', ')}) over ${describeArgument(value.data)}`
   if (Array.isArray(value)) return `a plain Array(${value.length})`
   if (isObject(value)) return `an object of class ${value.constructor?.name ?? 'null'}`
+  if (typeof value === 'bigint') return `the bigint ${value}n`
   return typeof value === 'string' ? `the string '${value}'` : String(value)
 }
 

@@ -1,4 +1,5 @@
 // Calling a kernel: by position, by name and mixed; own outputs; options; bound and asynchronous calls; what comes back.
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
   Accum,
@@ -169,6 +170,9 @@ describe('options', () => {
     expect(() => scale.with({ thread: 1 } as never)).toThrow(
       "kernel 'scale': there is no option 'thread'; the options are threads, backend, layout, n, base, count, dtype, math, check, copy",
     )
+    expect(() => scale.with(null as never)).toThrow(
+      "kernel 'scale': the options are null, expected an object such as { threads: 2 }",
+    )
     expect(() => scale.with({ threads: 0 })).toThrow(
       "kernel 'scale': option threads is 0, expected a whole number of at least 1",
     )
@@ -212,7 +216,7 @@ describe('run and bound calls', () => {
     expect(run(scale, { x, a: 2, b: 1, y })).toBeUndefined()
     expect(y).toEqual(expected)
     expect(() => run(scale, { x, a: 2, b: 1 })).toThrow(
-      "kernel 'scale': output 'y' was not handed in; run(…) never allocates, so pass an array for it",
+      "kernel 'scale': output 'y' was not handed in; run and bound calls never allocate, so pass an array for it",
     )
     expect(() => run(scale, { x: 3, a: 2, b: 1, y: new Float64Array(1) })).toThrow(
       'x is the number 3, which has no address to bind; pass an array, for one sample of shape ()',
@@ -222,6 +226,7 @@ describe('run and bound calls', () => {
   test('run gives reductions, or writes them to an array', () => {
     const total = kernel('total', { x: Scalar, sum: Reduce('sum') }, ({ x, sum }) => sum.contribute(x))
     expect(run(total, { x })).toEqual({ sum: 6 })
+    expect(total(new Float64Array(0))).toEqual({ sum: 0 })
     const sum = new Float64Array(1)
     run(total, { x, sum })
     expect(sum[0]).toBe(6)
@@ -306,6 +311,10 @@ describe('what a kernel tells about itself', () => {
     expect(() => scale.source('ptx' as never)).toThrow(
       "kernel 'scale': source('ptx') has no such form; the forms are 'ir', 'llvm', 'asm', 'wat'",
     )
+  })
+
+  test('is printed in one line', () => {
+    expect(inspect(scale)).toBe("[kernel 'scale' (x: Scalar, a: Param, b: Param)]")
   })
 
   test('planeLayout', () => {

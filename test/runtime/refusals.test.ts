@@ -71,6 +71,21 @@ describe('refused calls', () => {
 - i holds 3 samples, but n is 5`)
   })
 
+  test('numbers that are no integers, for an Index', () => {
+    expect(refusal(() => loosely(1, 1.5, 1))).toBe(
+      "kernel 'k': i is the number 1.5; an Index is a whole number from −2³¹ to 2³¹ − 1",
+    )
+    expect(refusal(() => loosely(1, 2 ** 31, 1))).toBe(
+      "kernel 'k': i is the number 2147483648; an Index is a whole number from −2³¹ to 2³¹ − 1",
+    )
+    expect(refusal(() => loosely(1, Number.NaN, 1))).toBe(
+      "kernel 'k': i is the number NaN; an Index is a whole number from −2³¹ to 2³¹ − 1",
+    )
+    expect(refusal(() => loosely(1, 1, 3n))).toBe(
+      "kernel 'k': a is the bigint 3n; a Param is one number for all samples",
+    )
+  })
+
   test('one sample beside a batch', () => {
     const mixed = kernel('mixed', { v: Vector(3), s: Scalar }, ({ v, s }) => v.mul(s))
     expect(refusal(() => mixed(new Float64Array([1, 2, 3]), new Float64Array(1)))).toBe(
@@ -119,7 +134,7 @@ describe('refused calls', () => {
     const table = kernel('table', { j: Index, t: Table(Scalar) }, ({ j, t }) => ({ y: t.at(j) }))
     const shared = x()
     expect(refusal(() => table({ j: ints, t: shared, y: shared }))).toBe(
-      "kernel 'table': y is written and overlaps t other than exactly in place; write to another array, or to the very array of t",
+      "kernel 'table': y is written and shares memory with t, which all samples read; write to another array",
     )
   })
 
@@ -138,7 +153,7 @@ describe('refused calls', () => {
 
   test('run takes no number for a plane, and needs every output', () => {
     expect(refusal(() => run(k, { x: x(), i: i(), a: 1 }))).toBe(
-      "kernel 'k': output 'y' was not handed in; run(…) never allocates, so pass an array for it",
+      "kernel 'k': output 'y' was not handed in; run and bound calls never allocate, so pass an array for it",
     )
   })
 })

@@ -183,6 +183,9 @@ describe('refused runs', () => {
   const planes = start(2, scattered)
 
   test('options', () => {
+    expect(() => runUntilDone(step, planes, undefined as never)).toThrow(
+      'runUntilDone: the options are undefined, expected an object such as { maxSteps: 1000 }',
+    )
     expect(() => runUntilDone(step, planes, { maxSteps: 0 })).toThrow(
       'runUntilDone: maxSteps is 0, expected a whole number from 1 to 2³¹ − 1',
     )
