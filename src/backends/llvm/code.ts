@@ -59,6 +59,9 @@ export interface Declarations {
   readonly lines: Set<string>
 }
 
+/** Of every function. no-builtins: a loop that fills memory stays a loop, where it would become a call of memset. */
+export const ATTRIBUTES = 'nounwind "no-builtins"'
+
 const TOKEN = /([$#])(T|R|I|i1|i8|i32|i64|f32|f64)\b(?:\((-?\d+)\))?|\$(\d)|%[a-z]\w*/g
 const FIXED: Record<string, LaneType> = { i1: 'bool', i8: 'i8', i32: 'i32', i64: 'i64', f32: 'f32', f64: 'f64' }
 
@@ -177,7 +180,7 @@ export function createCode(header: string, declarations: Declarations): Code {
     },
     finish: () =>
       [
-        `${header} {`,
+        `${header} ${ATTRIBUTES} {`,
         'entry:',
         ...entry,
         ...lines.map((text) => (typeof text === 'string' ? text : text())),

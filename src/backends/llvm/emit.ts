@@ -55,7 +55,7 @@ function hasScalarScatter(graph: Graph, width: number): boolean {
 }
 
 function printEntry({ symbol, check }: EmitOptions, declarations: Declarations): string {
-  const code = createCode(`define void @${symbol}(ptr %args, i64 %begin, i64 %end) nounwind`, declarations)
+  const code = createCode(`define void @${symbol}(ptr %args, i64 %begin, i64 %end)`, declarations)
   if (check) {
     const slot = code.value('getelementptr i8, ptr %args, i64 8')
     code.line(`store i64 -1, ptr ${code.value(`load ptr, ptr ${slot}, align 8`)}, align 8`)

@@ -16,7 +16,7 @@ const LEVEL_BITS = 12
 const RESULT_BYTES = 8
 
 export function printFold(graph: Graph, options: EmitOptions, results: number, declarations: Declarations): string {
-  const header = `define internal void @${options.symbol}.fold(ptr %args, i64 %begin, i64 %end) nounwind alwaysinline`
+  const header = `define internal void @${options.symbol}.fold(ptr %args, i64 %begin, i64 %end) alwaysinline`
   const code = createCode(header, declarations)
   const reductions = reductionsOf(graph)
   const accumulators = code.value(`alloca [${ACCUMULATORS} x i64], align 16`)

@@ -6,7 +6,7 @@
 import type { Graph } from '../../ir/graph.ts'
 import { BLOCK } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
-import { createCode, type Code, type Declarations } from './code.ts'
+import { ATTRIBUTES, createCode, type Code, type Declarations } from './code.ts'
 import { printCounted } from './control.ts'
 import type { EmitOptions } from './interface.ts'
 import { JOB, jobField, loadJob } from './job.ts'
@@ -36,14 +36,14 @@ export function printParallel(parts: ParallelParts): string {
   const { options, layout, declarations } = parts
   const { symbol } = options
   const hasLists = layout.scatter.sites.length > 0
-  const thread = createCode(`define internal void @${symbol}.thread(ptr %job) nounwind`, declarations)
+  const thread = createCode(`define internal void @${symbol}.thread(ptr %job)`, declarations)
   const range = [loadJob(thread, JOB.launchBegin), loadJob(thread, JOB.launchEnd)]
   const args = loadJob(thread, JOB.args, 'ptr')
   thread.line(`tail call void @${symbol}.work(ptr ${args}, i64 ${range[0]}, i64 ${range[1]}, ptr %job)`)
   thread.line('ret void')
 
   const code = createCode(
-    `define void @${symbol}_parallel(ptr %args, i64 %begin, i64 %end, i32 %threads) nounwind`,
+    `define void @${symbol}_parallel(ptr %args, i64 %begin, i64 %end, i32 %threads)`,
     declarations,
   )
   code.line(`%job = alloca [${JOB.bytes} x i8], align 16`)
@@ -114,7 +114,7 @@ function printRounds(code: Code, symbol: string, threads: string): void {
 
 /** The function that applies the lists of a round: the threads take shares of the accumulators, not of the samples. */
 function printApply({ graph, options, layout, declarations }: ParallelParts): string {
-  const code = createCode(`define internal void @${options.symbol}.apply(ptr %job) nounwind`, declarations)
+  const code = createCode(`define internal void @${options.symbol}.apply(ptr %job)`, declarations)
   code.line(`%args = load ptr, ptr ${jobField(code, JOB.args)}, align 8`)
   const [launchBegin, launchEnd] = [loadJob(code, JOB.launchBegin), loadJob(code, JOB.launchEnd)]
   const [begin, end, threads] = [loadJob(code, JOB.begin), loadJob(code, JOB.end), loadJob(code, JOB.threads)]
@@ -173,7 +173,7 @@ function printApply({ graph, options, layout, declarations }: ParallelParts): st
 /** The parallel entry of a kernel that runs on one thread. */
 export const printSequential = ({ symbol }: EmitOptions): string =>
   [
-    `define void @${symbol}_parallel(ptr %args, i64 %begin, i64 %end, i32 %threads) nounwind {`,
+    `define void @${symbol}_parallel(ptr %args, i64 %begin, i64 %end, i32 %threads) ${ATTRIBUTES} {`,
     'entry:',
     `  tail call void @${symbol}(ptr %args, i64 %begin, i64 %end)`,
     '  ret void',

@@ -10,12 +10,15 @@ import {
   type Region,
   type Value,
 } from '../../ir/graph.ts'
+import type { Type } from '../../ir/types.ts'
 import type { Uniformity } from './uniformity.ts'
 
 export interface RefillPlan {
   readonly loop: Construct
   /** What the loop uses from outside, other for each sample: its count, and values of the body of the graph. */
   readonly kept: readonly Value[]
+  /** Types of what a lane holds while it runs the loop. */
+  readonly state: readonly Type[]
   /** Carries whose last value something uses. */
   readonly results: readonly number[]
   /** Nodes of the body that the loop needs. */
@@ -55,7 +58,8 @@ export function planRefill(graph: Graph, uniformity: Uniformity): RefillPlan | u
   // A loop that feeds on itself through another node is no main loop.
   if (before.includes(loop)) return undefined
   const results = loop.types.flatMap((_, k) => (isResultUsed(graph, loop, k) ? [k] : []))
-  return { loop, kept, results, before, after }
+  const state = [...kept.map(({ type }) => type), ...loop.types]
+  return { loop, kept, state, results, before, after }
 }
 
 /** Values that the regions of a construct use and that are not of its regions. */

@@ -1,17 +1,8 @@
 // How many samples a register holds and how many vectors run side by side, from what a kernel computes and the processor's registers.
-import {
-  isConstruct,
-  isEffect,
-  walk,
-  type Construct,
-  type Graph,
-  type Node,
-  type Region,
-  type Value,
-} from '../../ir/graph.ts'
+import { isConstruct, isEffect, walk, type Construct, type Graph, type Region, type Value } from '../../ir/graph.ts'
 import { ACCUMULATORS } from '../../ir/reduction.ts'
-import { isComputed } from '../../ir/semantics.ts'
-import { BYTES } from '../../ir/types.ts'
+import type { OpName } from '../../ir/ops.ts'
+import { BYTES, type Type } from '../../ir/types.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
 import { planRefill } from './refillPlan.ts'
 import { hasScatterInLoop } from './scatter.ts'
@@ -19,8 +10,15 @@ import { uniformity, type Uniformity } from './uniformity.ts'
 
 /** A body that costs more than this is printed once, masked, rather than in a whole and a partial form. */
 const LARGE_BODY = 300
+/** A body this small does little but load and store. */
+const TINY_BODY = 12
 /** Iterations assumed of a loop whose count is no literal. */
 const UNKNOWN_COUNT = 100
+
+function repeatsOf({ op, operands: [count] }: Construct): number {
+  if (op !== 'loop') return 1
+  return count?.op === 'const' ? Number(count.literal) : UNKNOWN_COUNT
+}
 
 /** Operations of a sample, roughly. */
 export function costOf({ nodes }: Region): number {
@@ -28,38 +26,62 @@ export function costOf({ nodes }: Region): number {
   for (const node of nodes) {
     cost += 1
     if (!isConstruct(node)) continue
-    const [count] = node.operands
-    const repeats = node.op === 'loop' ? (count?.op === 'const' ? Number(count.literal) : UNKNOWN_COUNT) : 1
-    for (const region of node.regions) cost += repeats * costOf(region)
+    for (const region of node.regions) cost += repeatsOf(node) * costOf(region)
   }
   return cost
 }
 
 export const isLarge = (graph: Graph): boolean => costOf(graph.body) > LARGE_BODY
 
-/** Most values computed lane by lane that are needed at one place of the body of the graph. */
-function pressure(graph: Graph, { isUniform }: Uniformity): number {
-  const lastUse = new Map<Value | Construct, number>()
-  const { nodes } = graph.body
-  const use = (node: Node, place: number): void => {
-    for (const operand of node.operands) lastUse.set(operand.op === 'result' ? operand.source : operand, place)
-    if (!isConstruct(node)) return
-    for (const region of node.regions) {
-      for (const inner of region.nodes) use(inner, place)
-      for (const result of region.results) lastUse.set(result.op === 'result' ? result.source : result, place)
-    }
-  }
-  nodes.forEach(use)
-  const live = new Set<Value | Construct>()
-  let most = 0
-  nodes.forEach((node, place) => {
-    if (isConstruct(node)) live.add(node)
-    else if (!isEffect(node) && !isUniform(node)) live.add(node)
-    most = Math.max(most, live.size)
-    for (const value of live) if ((lastUse.get(value) ?? 0) <= place) live.delete(value)
-  })
-  return most
+/** A region with how often a sample runs it. */
+interface Weighted {
+  readonly region: Region
+  readonly weight: number
 }
+
+/** The body of the graph or of a loop in which a sample spends most of its operations. */
+function heaviest(region: Region, repeats = 1): Weighted {
+  let best: Weighted = { region, weight: repeats * region.nodes.length }
+  for (const node of region.nodes) {
+    if (node.op !== 'loop' || !isConstruct(node)) continue
+    const inner = heaviest(node.regions[0]!, repeats * repeatsOf(node))
+    if (inner.weight > best.weight) best = inner
+  }
+  return best
+}
+
+/** Latency of an op, in additions. */
+const LATENCY: Partial<Record<OpName, number>> = { div: 4, sqrt: 5, gather: 5, load: 1 }
+
+/** Longest chain of operations of a region in which each needs the one before. */
+function longestChain({ nodes }: Region): number {
+  const depths = new Map<Value | Construct, number>()
+  const depthOf = (value: Value) => depths.get(value.op === 'result' ? value.source : value) ?? 0
+  let longest = 0
+  for (const node of nodes) {
+    if (isEffect(node)) continue
+    const depth = Math.max(0, ...node.operands.map(depthOf)) + (LATENCY[node.op] ?? 1)
+    depths.set(node, depth)
+    longest = Math.max(longest, depth)
+  }
+  return longest
+}
+
+/** Independent operations that keep the arithmetic units busy: a latency of 4 cycles, three units. */
+const PARALLELISM = 12
+/** Operations that wait in the processor's scheduler; shorter bodies overlap by themselves. */
+const SCHEDULER = 110
+
+/** Vectors that a body needs side by side so that its longest chain does not leave the units idle. */
+function vectorsFor(region: Region): number {
+  if (region.nodes.length <= TINY_BODY) return 4
+  const wanted = (PARALLELISM * longestChain(region)) / (region.nodes.length + SCHEDULER)
+  return wanted < 1 ? 1 : wanted <= 2 ? 2 : 4
+}
+
+/** Vectors that the loops of a region carry. */
+const carried = (region: Region): number =>
+  Math.max(0, ...[...walk(region)].filter(isConstruct).map(({ op, types }) => (op === 'loop' ? types.length : 0)))
 
 const hasDivergentLoop = (graph: Graph, { leavesTogether }: Uniformity): boolean =>
   [...walk(graph.body)].some((node) => node.op === 'loop' && isConstruct(node) && !leavesTogether(node))
@@ -81,18 +103,25 @@ function loopPressure(loop: Construct, { isUniform }: Uniformity): number {
   return kept.size
 }
 
-/** Bytes of the widest type that is computed lane by lane; conditions follow the others. */
-function widestBytes(graph: Graph, { isUniform }: Uniformity): number {
-  let widest = 4
-  for (const node of walk(graph.body)) {
-    if (isConstruct(node)) for (const type of node.types) widest = Math.max(widest, BYTES[type])
-    else if (isEffect(node)) for (const { type } of node.operands) widest = Math.max(widest, BYTES[type])
-    else if (!isUniform(node)) {
-      widest = Math.max(widest, BYTES[node.type])
-      if (isComputed(node.op)) for (const { type } of node.operands) widest = Math.max(widest, BYTES[type])
+/**
+ * Bytes of the type that registers are cut for: 8 where most operations outside the sides of branches, which may not run, are on
+ * 8-byte types. The others then take half a register, or two where registers are cut for 4 bytes.
+ */
+function laneBytes(graph: Graph, { isUniform }: Uniformity): 4 | 8 {
+  let surplus = 0
+  const count = (type: Type, uniform = false) => {
+    if (!uniform && type !== 'bool') surplus += BYTES[type] === 8 ? 1 : -1
+  }
+  const visit = ({ nodes }: Region): void => {
+    for (const node of nodes) {
+      if (isEffect(node)) count(node.operands.at(-1)!.type)
+      else if (!isConstruct(node)) count(node.type, isUniform(node))
+      else if (node.op === 'loop') node.regions.forEach(visit)
+      else node.types.forEach((type) => count(type))
     }
   }
-  return widest
+  visit(graph.body)
+  return surplus > 0 ? 8 : 4
 }
 
 const clamp = (x: number, lowest: number, highest: number): number => Math.max(lowest, Math.min(highest, x))
@@ -103,17 +132,21 @@ const powerOf2 = (x: number): number => 2 ** Math.floor(Math.log2(x))
 export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
   const uniform = uniformity(graph)
   const { vectorBytes, vectorRegisters } = options.target
-  const width = options.width ?? vectorBytes / widestBytes(graph, uniform)
+  const width = options.width ?? vectorBytes / laneBytes(graph, uniform)
   const reduces = graph.planes.some(({ role }) => role === 'reduction')
   const most = reduces ? ACCUMULATORS / width : 8
   // Three quarters of the registers, as in K = clamp(24 / live, 1, 4) for 32 of them.
   const budget = (3 * vectorRegisters) / 4
 
   if (hasDivergentLoop(graph, uniform) && width > 1) {
-    const refill = planRefill(graph, uniform)
-    if (refill !== undefined && (options.divergence ?? 'refilled') === 'refilled') {
+    const refill = (options.divergence ?? 'refilled') === 'refilled' ? planRefill(graph, uniform) : undefined
+    // Packing lanes works on one register: no value of the state may take two.
+    const stateWidth =
+      options.width ??
+      vectorBytes / Math.max(laneBytes(graph, uniform), ...(refill?.state ?? []).map((type) => BYTES[type]))
+    if (refill !== undefined && refill.state.every((type) => BYTES[type] * stateWidth <= vectorBytes)) {
       const live = refill.kept.length + refill.loop.types.length
-      return { width, vectors: clamp(Math.floor(budget / live), 1, 4), divergence: 'refilled' }
+      return { width: stateWidth, vectors: clamp(Math.floor(budget / live), 1, 4), divergence: 'refilled' }
     }
     const divergence = options.divergence === 'masked' ? 'masked' : 'interleaved'
     const loops = [...walk(graph.body)].filter(isConstruct).filter(({ op }) => op === 'loop')
@@ -123,7 +156,7 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
     return { width, vectors, divergence }
   }
   if (width === 1 || hasScatterInLoop(graph)) return { width, vectors: 1, divergence: 'straight' }
-  const spare = Math.floor(budget / Math.max(1, pressure(graph, uniform)))
-  const wished = isLarge(graph) ? 1 : costOf(graph.body) <= 12 ? (reduces ? most : 4) : 2
+  const wished = reduces && graph.body.nodes.length <= TINY_BODY ? most : vectorsFor(heaviest(graph.body).region)
+  const spare = Math.floor(budget / Math.max(1, carried(graph.body)))
   return { width, vectors: powerOf2(clamp(Math.min(spare, wished), 1, most)), divergence: 'straight' }
 }

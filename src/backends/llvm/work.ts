@@ -10,7 +10,7 @@ import { printSweep } from './sweep.ts'
 export function printWork(parts: FrameParts, declarations: Declarations): string {
   const { symbol } = parts.options
   const code = createCode(
-    `define internal void @${symbol}.work(ptr %args, i64 %begin, i64 %end, ptr %job) nounwind noinline`,
+    `define internal void @${symbol}.work(ptr %args, i64 %begin, i64 %end, ptr %job) noinline`,
     declarations,
   )
   const { refill } = parts.layout
