@@ -18,7 +18,9 @@ function wrongResults(program: GridProgram, width: number): readonly string[] {
     const expected = fold(operands)
     const got = program.result(arrays, sample)
     if (sameBits(expected, got)) return []
-    return [`${name} of ${operands.map(showNumber).join(', ')}: expected ${showNumber(expected)}, got ${showNumber(got)}`]
+    return [
+      `${name} of ${operands.map(showNumber).join(', ')}: expected ${showNumber(expected)}, got ${showNumber(got)}`,
+    ]
   })
 }
 
