@@ -23,6 +23,8 @@ export interface Code {
   line(text: string): void
   /** Adds an instruction and gives the name of its result. */
   value(text: string): string
+  /** Reserves memory on the stack, in the entry block wherever the code stands, so that the compiler can keep it in registers. */
+  alloca(type: string, alignment: number): string
   /** Names a block to jump to; `begin` starts it. */
   label(hint: string): string
   begin(label: string): void
@@ -121,6 +123,11 @@ export function createCode(header: string, declarations: Declarations): Code {
     fresh,
     line,
     value,
+    alloca(type, alignment) {
+      const name = fresh()
+      entry.push(`  ${name} = alloca ${type}, align ${alignment}`)
+      return name
+    },
     label: (hint) => `${hint}${++labels}`,
     begin(label) {
       lines.push(`${label}:`)

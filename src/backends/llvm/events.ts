@@ -56,8 +56,8 @@ export function createEvents(outer: Pick<Context, 'code'>, plan: EventPlan, scra
   const [numbers, indices, values] = [plan.numbers, plan.indices, plan.values].map((offset) =>
     code.value(`getelementptr i8, ptr ${scratch}, i64 ${offset}`),
   ) as [string, string, string]
-  const count = code.value('alloca i64, align 8')
-  const isSingle = code.value('alloca i1, align 1')
+  const count = code.alloca('i64', 8)
+  const isSingle = code.alloca('i1', 1)
 
   /** Addresses of the index and of the value of one lane of an event. */
   function laneOf({ width, vectors }: Context, event: string, lane: string) {

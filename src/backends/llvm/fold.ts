@@ -19,7 +19,7 @@ export function printFold(graph: Graph, options: EmitOptions, results: number, d
   const header = `define internal void @${options.symbol}.fold(ptr %args, i64 %begin, i64 %end) alwaysinline`
   const code = createCode(header, declarations)
   const reductions = reductionsOf(graph)
-  const accumulators = code.value(`alloca [${ACCUMULATORS} x i64], align 16`)
+  const accumulators = code.alloca(`[${ACCUMULATORS} x i64]`, 16)
   const base = code.value(`getelementptr i8, ptr ${loadScratch(code)}, i64 ${results}`)
   const { slots } = argumentLayout(graph.planes)
   const last = code.value(`sub i64 %end, 1`)

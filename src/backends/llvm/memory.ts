@@ -153,17 +153,25 @@ export function storeScattered(
 const outside = (context: Context, type: Type, width: number): string =>
   context.code.constant(type, isFloat(type) ? Number.NaN : type === 'i64' ? 0n : type === 'bool' ? false : 0, width)
 
-/** Reads an entry that all lanes share. */
+/** Reads an entry that all lanes share. A branch, as an index outside is rare, and a selection would delay the load. */
 export function gatherScalar(context: Context, type: Type, plane: number, component: number, index: string): string {
   const { code } = context
   const address = addressOfPlane(context, plane)
-  const isInside = code.value(`icmp ult i32 ${index}, ${address.indexLimit}`)
-  const inside = code.value(`select i1 ${isInside}, i32 ${index}, i32 0`)
-  const element = scalarAddress(context, type, address, component, 'i32', inside)
+  const inside = code.label('inside')
+  const after = code.label('gathered')
+  const before = code.current
+  code.branch(code.value(`icmp ult i32 ${index}, ${address.indexLimit}`), inside, after)
+  code.begin(inside)
+  const element = scalarAddress(context, type, address, component, 'i32', index)
   const loaded = code.value(`load ${laneType(MEMORY_TYPE[type], 1)}, ptr ${element}, align ${BYTES[type]}`)
   const value = fromMemory(context, type, loaded, 1)
-  const lanes = laneType(type, 1)
-  return code.value(`select i1 ${isInside}, ${lanes} ${value}, ${lanes} ${outside(context, type, 1)}`)
+  code.jump(after)
+  code.begin(after)
+  const both = [
+    { value, block: inside },
+    { value: outside(context, type, 1), block: before },
+  ]
+  return code.phi(laneType(type, 1), both).name
 }
 
 /** Reads an entry for each lane of one vector. The bounds check keeps idle lanes inside too. */

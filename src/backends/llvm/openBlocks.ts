@@ -57,7 +57,7 @@ export function createOpenBlocks(
   if (reductions.length === 0) return NO_BLOCKS
   const reducer = createReducer({ code, width, vectors: ACCUMULATORS / width, reductions, options, results })
   const array = (initial: string) => {
-    const address = code.value(`alloca [${OPEN_BLOCKS} x i64], align 16`)
+    const address = code.alloca(`[${OPEN_BLOCKS} x i64]`, 16)
     const at = (slot: string) => code.value(`getelementptr i64, ptr ${address}, i64 ${slot}`)
     const cells = {
       load: (slot: string) => code.value(`load i64, ptr ${at(slot)}, align 8`),
@@ -70,9 +70,9 @@ export function createOpenBlocks(
   /** Number of the block in each slot, −1 for none, and how many of its samples are not delivered yet. */
   const numbers = array(NONE)
   const remaining = array('0')
-  const current = code.value('alloca i64, align 8')
+  const current = code.alloca('i64', 8)
   code.line(`store i64 0, ptr ${current}, align 8`)
-  const waiting = code.value('alloca i1, align 1')
+  const waiting = code.alloca('i1', 1)
   code.line(`store i1 false, ptr ${waiting}, align 1`)
   const lowerOf = (a: string, b: string) =>
     code.value(`select i1 ${code.value(`icmp slt i64 ${a}, ${b}`)}, i64 ${a}, i64 ${b}`)

@@ -87,8 +87,8 @@ export function createReducer({ code, width, vectors, reductions, options, resul
   const count = ACCUMULATORS / width
   const memory = reductions.map(({ folded }) =>
     inRegisters
-      ? Array.from({ length: vectors }, () => code.value(`alloca ${laneType(folded, width)}, align 64`))
-      : [code.value(`alloca [${ACCUMULATORS} x ${laneType(folded, 1)}], align 64`)],
+      ? Array.from({ length: vectors }, () => code.alloca(laneType(folded, width), 64))
+      : [code.alloca(`[${ACCUMULATORS} x ${laneType(folded, 1)}]`, 64)],
   )
   const fold = ({ op, folded }: Reduction, left: string, right: string, lanes: number): string =>
     code.expand(table[op](folded, folded, lanes), { width: lanes, T: folded, R: folded, operands: [left, right] })

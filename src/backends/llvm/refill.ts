@@ -51,7 +51,7 @@ interface Cell {
 }
 
 function cell(code: Code, type: string, initial: string): Cell {
-  const address = code.value(`alloca ${type}, align 64`)
+  const address = code.alloca(type, 64)
   const store = (value: string) => code.line(`store ${type} ${value}, ptr ${address}`)
   store(initial)
   return { load: () => code.value(`load ${type}, ptr ${address}`), store }

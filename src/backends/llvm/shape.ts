@@ -79,10 +79,6 @@ function vectorsFor(region: Region): number {
   return wanted < 1 ? 1 : wanted <= 2 ? 2 : 4
 }
 
-/** Vectors that the loops of a region carry. */
-const carried = (region: Region): number =>
-  Math.max(0, ...[...walk(region)].filter(isConstruct).map(({ op, types }) => (op === 'loop' ? types.length : 0)))
-
 const hasDivergentLoop = (graph: Graph, { leavesTogether }: Uniformity): boolean =>
   [...walk(graph.body)].some((node) => node.op === 'loop' && isConstruct(node) && !leavesTogether(node))
 
@@ -138,6 +134,9 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
   // Three quarters of the registers, as in K = clamp(24 / live, 1, 4) for 32 of them.
   const budget = (3 * vectorRegisters) / 4
 
+  const loops = [...walk(graph.body)].filter(isConstruct).filter(({ op }) => op === 'loop')
+  const spare = Math.floor(budget / Math.max(1, ...loops.map((loop) => loopPressure(loop, uniform))))
+
   if (hasDivergentLoop(graph, uniform) && width > 1) {
     const refill = (options.divergence ?? 'refilled') === 'refilled' ? planRefill(graph, uniform) : undefined
     // Packing lanes works on one register: no value of the state may take two.
@@ -149,14 +148,11 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
       return { width: stateWidth, vectors: clamp(Math.floor(budget / live), 1, 4), divergence: 'refilled' }
     }
     const divergence = options.divergence === 'masked' ? 'masked' : 'interleaved'
-    const loops = [...walk(graph.body)].filter(isConstruct).filter(({ op }) => op === 'loop')
-    const live = Math.max(1, ...loops.map((loop) => loopPressure(loop, uniform)))
-    const wished = divergence === 'masked' || hasScatterInLoop(graph) ? 1 : Math.floor(budget / live)
+    const wished = divergence === 'masked' || hasScatterInLoop(graph) ? 1 : spare
     const vectors = powerOf2(clamp(wished, 1, Math.min(4, most)))
     return { width, vectors, divergence }
   }
   if (width === 1 || hasScatterInLoop(graph)) return { width, vectors: 1, divergence: 'straight' }
   const wished = reduces && graph.body.nodes.length <= TINY_BODY ? most : vectorsFor(heaviest(graph.body).region)
-  const spare = Math.floor(budget / Math.max(1, carried(graph.body)))
   return { width, vectors: powerOf2(clamp(Math.min(spare, wished), 1, most)), divergence: 'straight' }
 }
