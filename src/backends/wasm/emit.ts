@@ -1,6 +1,7 @@
 // Prints a lowered graph as the text of a WebAssembly module, which works on samples a group of vectors at a time:
 //   part(block, begin, end)     any samples; block: address of the frame (frame.ts); begin, end: absolute sample numbers
 //   whole(block, begin, end)    the same for samples that make whole groups
+//   reset(block)                puts the identity in every accumulator of the reductions
 //   fold(block)                 folds the accumulators of each reduction into the first of them
 // Groups start at multiples of their size, so that a reduction finds its accumulators. Lanes outside [begin, end) are masked wherever
 // they could show: in loops, in sides, in effects other than stores. Plain stores write whole groups: the tiles have room for them.
@@ -20,7 +21,7 @@ import { loadSamples } from './access.ts'
 import { anyLane, constructs } from './control.ts'
 import { effects } from './effects.ts'
 import { BEGIN, createEmitter, END, read, SAMPLE, type Emitter, type Mask } from './emitter.ts'
-import { foldFunction } from './fold.ts'
+import { foldFunctions } from './fold.ts'
 import { layOut, type Frame } from './frame.ts'
 import { laneCount, widenMask } from './lanes.ts'
 import { isReading, leaves, sampleNumbers } from './leaves.ts'
@@ -99,12 +100,13 @@ function emitModule(kernel: Kernel, frame: Frame): Emitted {
     check ? REPORT_FUNCTION : '',
     parts.text,
     isRepeated ? emitFunction(kernel, frame, 'whole', false).text : '',
-    foldFunction(frame),
+    ...foldFunctions(frame),
   ]
   const text = `(module
   (import "harrier" "memory" (memory 1 32768))
   (export "part" (func $part))
   (export "whole" (func $${isRepeated ? 'whole' : 'part'}))
+  (export "reset" (func $reset))
   (export "fold" (func $fold))
 ${functions.filter((text) => text !== '').join('\n')}
 )

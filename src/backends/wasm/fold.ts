@@ -1,6 +1,6 @@
 // Folds of reductions: two values by an op of the table, and the accumulators of a block, by halves, into the first of them.
 import type { ReduceOp } from '../../ir/graph.ts'
-import { ACCUMULATORS, FOLD_OPS } from '../../ir/reduction.ts'
+import { ACCUMULATORS, FOLD_OPS, IDENTITIES } from '../../ir/reduction.ts'
 import type { Literal, Type } from '../../ir/types.ts'
 import { inScratch, loadLanes, storeLanes } from './access.ts'
 import type { Frame, ReductionSlot } from './frame.ts'
@@ -39,8 +39,32 @@ function foldSlot({ type, reduce, offset }: ReductionSlot, lanes: Lanes): readon
   return lines
 }
 
-/** The function `fold`; empty in a kernel without reductions. */
-export function foldFunction({ reductions, lanes }: Pick<Frame, 'reductions' | 'lanes'>): string {
-  const lines = reductions.flatMap((slot) => foldSlot(slot, lanes))
-  return `  (func $fold (param $block i32)\n${lines.map((line) => `    ${line}`).join('\n')})`
+/** The identity in every accumulator. */
+function resetSlot({ type, reduce, offset }: ReductionSlot, lanes: Lanes): readonly string[] {
+  const identity = splat(IDENTITIES[reduce][type], type, lanes)
+  return Array.from({ length: ACCUMULATORS / lanes }, (_, k) =>
+    storeLanes(
+      inScratch(type),
+      lanes,
+      { base: '(local.get $block)', offset: offset + k * lanes * laneBytes(type, lanes) },
+      identity,
+    ),
+  )
+}
+
+const functionOf = (name: string, lines: readonly string[]): string =>
+  `  (func $${name} (param $block i32)\n${lines.map((line) => `    ${line}`).join('\n')})`
+
+/** The functions `reset` and `fold`; empty in a kernel without reductions. */
+export function foldFunctions({ reductions, lanes }: Pick<Frame, 'reductions' | 'lanes'>): readonly string[] {
+  return [
+    functionOf(
+      'reset',
+      reductions.flatMap((slot) => resetSlot(slot, lanes)),
+    ),
+    functionOf(
+      'fold',
+      reductions.flatMap((slot) => foldSlot(slot, lanes)),
+    ),
+  ]
 }

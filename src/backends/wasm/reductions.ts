@@ -1,58 +1,57 @@
 // Reductions of a launch: compiled code folds the samples of a block into 32 accumulators, and those into one; the values of the blocks
 // go on here as src/ir/reduction.ts says.
-import { ACCUMULATORS, BLOCK, createFolder, IDENTITIES } from '../../ir/reduction.ts'
+import { BLOCK, createFolder, type Folder, IDENTITIES } from '../../ir/reduction.ts'
 import type { Literal, Type } from '../../ir/types.ts'
 import type { PlaneArray } from '../backend.ts'
-import type { Frame, ReductionSlot } from './frame.ts'
+import type { Frame } from './frame.ts'
 import { laneBytes } from './lanes.ts'
 import type { Views } from './memory.ts'
 
 export interface Reductions {
-  /** Puts the identity in every accumulator. */
-  reset(views: Views, block: number): void
-  /** Takes the folded accumulators of the block of samples that holds `sample`, which starts afresh. */
+  /** Takes the folded accumulators of the block of samples that holds `sample`. */
   endBlock(views: Views, block: number, sample: number): void
   /** Writes each component of each reduction. */
   write(arrayOf: (plane: number) => PlaneArray, pitchOf: (plane: number) => number): void
 }
 
-/** How the accumulators of a type lie in memory: a condition is a mask as wide as a lane. */
-type Stored = Exclude<Type, 'bool'>
+/** The fold of the blocks so far. */
+interface Progress {
+  /** The first sample of the only block, while there is one. */
+  sample: number
+  /** Its value, which is the result: further folds of one value are with identities only, and change nothing. */
+  value: Literal | undefined
+  /** Once there are more. */
+  folder: Folder | undefined
+}
 
 const toLiteral = (stored: number | bigint, type: Type): Literal => (type === 'bool' ? Number(stored) !== 0 : stored)
-const toStored = (literal: Literal): number | bigint => (typeof literal === 'boolean' ? (literal ? -1 : 0) : literal)
 
 export function startReductions({ reductions, lanes }: Frame): Reductions {
-  const folders = reductions.map(({ reduce, type }) => createFolder(reduce, type))
-
-  const storedType = (type: Type): Stored => (type !== 'bool' ? type : laneBytes(type, lanes) === 8 ? 'i64' : 'i32')
-  const place = (views: Views, block: number, { type, offset }: ReductionSlot) => {
-    const stored = storedType(type)
-    return { array: views[stored], start: (block + offset) / laneBytes(type, lanes) }
-  }
-
-  function reset(views: Views, block: number): void {
-    for (const slot of reductions) {
-      const { array, start } = place(views, block, slot)
-      const identity = toStored(IDENTITIES[slot.reduce][slot.type])
-      if (array instanceof BigInt64Array) array.fill(BigInt(identity), start, start + ACCUMULATORS)
-      else array.fill(Number(identity), start, start + ACCUMULATORS)
-    }
-  }
-
+  const progress = reductions.map((): Progress => ({ sample: 0, value: undefined, folder: undefined }))
   return {
-    reset,
     endBlock(views, block, sample) {
-      reductions.forEach((slot, k) => {
-        const { array, start } = place(views, block, slot)
-        // As the only contribution of the block it is folded with identities, which changes nothing.
-        folders[k]!.add(Math.floor(sample / BLOCK) * BLOCK, toLiteral(array[start]!, slot.type))
+      const first = Math.floor(sample / BLOCK) * BLOCK
+      reductions.forEach(({ type, reduce, offset }, k) => {
+        const bytes = laneBytes(type, lanes)
+        // A condition is a mask as wide as a lane.
+        const stored = type !== 'bool' ? type : bytes === 8 ? 'i64' : 'i32'
+        const value = toLiteral(views[stored][(block + offset) / bytes]!, type)
+        const state = progress[k]!
+        if (state.value === undefined) Object.assign(state, { sample: first, value })
+        else {
+          if (!state.folder) {
+            state.folder = createFolder(reduce, type)
+            state.folder.add(state.sample, state.value)
+          }
+          // As the only contribution of its block.
+          state.folder.add(first, value)
+        }
       })
-      reset(views, block)
     },
     write(arrayOf, pitchOf) {
-      reductions.forEach(({ plane, component }, k) => {
-        arrayOf(plane)[component * pitchOf(plane)] = Number(folders[k]!.result())
+      reductions.forEach(({ plane, component, type, reduce }, k) => {
+        const { folder, value } = progress[k]!
+        arrayOf(plane)[component * pitchOf(plane)] = Number(folder?.result() ?? value ?? IDENTITIES[reduce][type])
       })
     },
   }

@@ -33,8 +33,17 @@ export interface Code {
   readonly part: (block: number, begin: number, end: number) => void
   /** Runs samples that make whole groups. */
   readonly whole: (block: number, begin: number, end: number) => void
+  /** Puts the identity in every accumulator of the reductions. */
+  readonly reset: (block: number) => void
   /** Folds the accumulators of each reduction into the first of them. */
   readonly fold: (block: number) => void
+}
+
+/** A plane on its way through a tile. */
+interface Passage {
+  readonly tile: Tile
+  readonly caller: Place
+  readonly held: Place
 }
 
 export type Runner = (bindings: readonly Binding[], range: LaunchRange) => void
@@ -42,7 +51,7 @@ export type Runner = (bindings: readonly Binding[], range: LaunchRange) => void
 export function createRunner(kernel: LoadedKernel): Runner {
   const { name, planes, frame, memory, check } = kernel
   const { group } = frame
-  const { part, whole, fold } = kernel.code
+  const { part, whole, reset, fold } = kernel.code
   const plan = planStreams(planes, frame, kernel.sampleStrides)
   const numbers = planes.map((_, plane) => plane)
   const uniforms = numbers.filter((plane) => planes[plane]!.role === 'uniform')
@@ -101,10 +110,6 @@ export function createRunner(kernel: LoadedKernel): Runner {
     pitch: pitch / BYTES[type],
   })
 
-  /** Where sample 0 would lie if the tile began there. */
-  const tileOrigin = ({ offset, stride, type }: Tile, tileStart: number): number =>
-    block + offset - tileStart * stride * BYTES[type]
-
   function reportedOutside(): HarrierError | undefined {
     const report = (block + REPORT) >> 2
     if (views.u32[report] === NO_REPORT) return undefined
@@ -125,53 +130,54 @@ export function createRunner(kernel: LoadedKernel): Runner {
   }
 
   /** Runs samples of one tile, with copies for the planes that go through it. */
-  function step(tiles: readonly Tile[], tileStart: number, first: number, last: number): void {
-    if (first >= last) return
-    for (const tile of tiles) {
-      const { plane, type, pitch, reads } = tile
-      const origin = tileOrigin(tile, tileStart)
-      setPlane(plane, origin, pitch, 0)
-      copyEntries(tile, reads, callersPlace(plane, type), placeAt(type, origin, pitch), first, last - first)
+  function step(passages: readonly Passage[], tileStart: number, first: number, last: number): void {
+    const count = last - first
+    if (count <= 0) return
+    for (const { tile, caller, held } of passages) {
+      const { plane, type, offset, pitch, stride, reads } = tile
+      setPlane(plane, block + offset - tileStart * stride * BYTES[type], pitch, 0)
+      copyEntries(tile, reads, caller, first, held, first - tileStart, count)
     }
     runGroups(first, last)
     const outside = check ? reportedOutside() : undefined
     if (outside) throw outside
-    for (const tile of tiles) {
-      const { plane, type, pitch, writes } = tile
-      const origin = tileOrigin(tile, tileStart)
-      copyEntries(tile, writes, placeAt(type, origin, pitch), callersPlace(plane, type), first, last - first)
+    for (const { tile, caller, held } of passages) {
+      copyEntries(tile, tile.writes, held, first - tileStart, caller, first, count)
     }
-  }
-
-  /** Runs samples of one tile; planes inside the memory in place, but for groups that are not whole. */
-  function stepAround(inside: readonly Tile[], tileStart: number, first: number, last: number): void {
-    const firstWhole = firstWholeOf(first, last)
-    const lastWhole = lastWholeOf(firstWhole, last)
-    step(plan.tiles, tileStart, first, firstWhole)
-    for (const { plane } of inside) useInside(plane)
-    const streamed = plan.tiles.filter((tile) => !inside.includes(tile))
-    step(streamed, tileStart, firstWhole, lastWhole)
-    step(plan.tiles, tileStart, lastWhole, last)
   }
 
   /** Runs all samples of the range. `endBlock` is called when the last sample of a block, or of the range, is through. */
   function stream({ begin, end }: LaunchRange, endBlock: ((sample: number) => void) | undefined): void {
-    const inside = plan.tiles.some(isInside) ? plan.tiles.filter(isInside) : []
+    const all = plan.tiles.map((tile): Passage => {
+      const { plane, type, offset, pitch } = tile
+      return { tile, caller: callersPlace(plane, type), held: placeAt(type, block + offset, pitch) }
+    })
+    const inside = plan.tiles.filter(isInside)
+    const streamed = inside.length === 0 ? all : all.filter(({ tile }) => !inside.includes(tile))
     for (let tileStart = begin - (begin % plan.samples); tileStart < end; tileStart += plan.samples) {
       const first = Math.max(begin, tileStart)
       const last = Math.min(end, tileStart + plan.samples)
-      if (inside.length === 0) step(plan.tiles, tileStart, first, last)
-      else stepAround(inside, tileStart, first, last)
+      if (inside.length === 0) step(all, tileStart, first, last)
+      else {
+        // In place, but for groups of which only a part is in the range.
+        const firstWhole = firstWholeOf(first, last)
+        const lastWhole = lastWholeOf(firstWhole, last)
+        step(all, tileStart, first, firstWhole)
+        for (const { plane } of inside) useInside(plane)
+        step(streamed, tileStart, firstWhole, lastWhole)
+        step(all, tileStart, lastWhole, last)
+      }
       if (endBlock && (last === end || last % BLOCK === 0)) endBlock(first)
     }
   }
 
   function reduce(range: LaunchRange): void {
     const reductions = startReductions(frame)
-    reductions.reset(views, block)
+    reset(block)
     stream(range, (sample) => {
       fold(block)
       reductions.endBlock(views, block, sample)
+      reset(block)
     })
     reductions.write(
       (plane): PlaneArray => callersPlace(plane, planes[plane]!.type as PlaneType).array,
@@ -188,7 +194,7 @@ export function createRunner(kernel: LoadedKernel): Runner {
       const pitch = stride === 1 ? length * BYTES[type] : BYTES[type]
       const place = placeAt(type, next, pitch)
       setPlane(plane, next, pitch, length)
-      copyEntries(shared, reads, callersPlace(plane, type), place, 0, length)
+      copyEntries(shared, reads, callersPlace(plane, type), 0, place, 0, length)
       next += sizes[k]!
       return place
     })
@@ -196,7 +202,7 @@ export function createRunner(kernel: LoadedKernel): Runner {
     run()
     copied.forEach((shared, k) => {
       const { plane, type, writes } = shared
-      copyEntries(shared, writes, held[k]!, callersPlace(plane, type), 0, boundTo(plane).length)
+      copyEntries(shared, writes, held[k]!, 0, callersPlace(plane, type), 0, boundTo(plane).length)
     })
   }
 

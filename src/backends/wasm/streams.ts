@@ -40,10 +40,10 @@ const FEWEST_SAMPLES = 64
 
 export const align = (bytes: number): number => Math.ceil(bytes / 64) * 64
 
-/** A place that elements are copied from or to. */
+/** A place that entries are copied from or to. */
 export interface Place {
   readonly array: PlaneArray
-  /** Element of entry 0 of component 0. */
+  /** Element of component 0 of the first entry that lies there. */
   readonly start: number
   /** Elements from a component to the next, where the stride is 1. */
   readonly pitch: number
@@ -86,23 +86,25 @@ function copy(from: PlaneArray, start: number, to: PlaneArray, place: number, co
   else for (let k = 0; k < count; k++) to[place + k] = from[start + k]!
 }
 
-/** Copies entries first … first + count − 1 of some components. */
+/** Copies some components of `count` entries: entries fromEntry on of one place to entries toEntry on of the other. */
 export function copyEntries(
   { stride, components: width }: Pick<Stream, 'stride' | 'components'>,
   components: readonly number[],
   from: Place,
+  fromEntry: number,
   to: Place,
-  first: number,
+  toEntry: number,
   count: number,
 ): void {
   if (count <= 0) return
   if (stride === 1) {
     for (const component of components) {
-      const start = from.start + component * from.pitch + first
-      copy(from.array, start, to.array, to.start + component * to.pitch + first, count)
+      const start = from.start + component * from.pitch + fromEntry
+      copy(from.array, start, to.array, to.start + component * to.pitch + toEntry, count)
     }
   } else if (components.length > 0) {
     // The storage may end with the components of the last entry.
-    copy(from.array, from.start + first * stride, to.array, to.start + first * stride, (count - 1) * stride + width)
+    const elements = (count - 1) * stride + width
+    copy(from.array, from.start + fromEntry * stride, to.array, to.start + toEntry * stride, elements)
   }
 }
