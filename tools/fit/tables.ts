@@ -68,6 +68,12 @@ const sinhTarget = (z: Fixed): Fixed => {
 }
 
 /** (1 − e)^(−1/3), the factor that mends a guess r of x^(−1/3) with e = 1 − x·r³. */
+const tanhTarget = (z: Fixed): Fixed => {
+  const x = sqrt(z)
+  const e = exp(2n * x)
+  return div(div(div(e - ONE, e + ONE), x) - ONE, z)
+}
+
 const cubeRootTarget = (e: Fixed): Fixed => exp(-log(ONE - e) / 3n)
 
 /** 2 atanh(s) = 2s + s·z·(2/3 + z·Q(z)). */
@@ -139,6 +145,7 @@ export const polynomials: Record<string, Table> = {
   coshTailF32: tail('(cosh(√z) − 1 − z/2)/z²', TINY, 0.1202, 2, F32, coshTarget, square),
   sinhTailF64: tail('(sinh(√z)/√z − 1)/z', TINY, 0.1202, 5, F64, sinhTarget, (z) => z),
   sinhTailF32: tail('(sinh(√z)/√z − 1)/z', TINY, 0.1202, 3, F32, sinhTarget, (z) => z),
+  tanhTailF32: tail('(tanh(√z)/√z − 1)/z', TINY, 1, 8, F32, tanhTarget, (z) => z),
   cubeRootFactorF64: tail('(1 − e)^(−1/3)', -0.104, 0.104, 5, F64, cubeRootTarget, () => ONE),
   cubeRootFactorF32: tail('(1 − e)^(−1/3)', -0.104, 0.104, 4, F32, cubeRootTarget, () => ONE),
   powerLogTail: tail(

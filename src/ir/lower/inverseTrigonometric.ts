@@ -16,9 +16,6 @@ import type { Value } from '../graph.ts'
 import { createKit, type Kit, type Lowering } from './kit.ts'
 import { rootPair } from './roots.ts'
 
-/** 1/d to 12 % by negating the exponent: enough for the rest of a rounded quotient. */
-const RECIPROCAL_GUESS: Record<Kit['type'], bigint> = { f64: 0x7fde623822fc16e6n, f32: 0x7ef311c7n }
-
 /** What asin and acos share: the root or the argument itself, and what the series adds to it. */
 function arcCore(kit: Kit, x: Value) {
   const { b, k } = kit
@@ -77,11 +74,11 @@ function angle(kit: Kit, smaller: Value, larger: Value, isSwapped: Value, isBack
   const d = b.select(isNear, total.high, larger)
   const dLow = b.select(isNear, total.low, k(0))
   const t = b.div(n, d)
-  const guess = kit.fromBits(b.sub(kit.bitsConst(RECIPROCAL_GUESS[kit.type]), kit.toBits(d)))
-  // A quotient this small is its own angle, correctly rounded; its rest could underflow.
-  const isTiny = b.lt(t, k(kit.type === 'f64' ? 2 ** -200 : 2 ** -20))
+  const guess = kit.reciprocalGuess(d)
   const correction = b.mul(kit.nmad(t, dLow, kit.residual(t, d, n)), guess)
-  const tLow = b.select(b.and(isTiny, b.not(isNear)), k(0), correction)
+  // A quotient this small is its own angle, correctly rounded; its rest could underflow. (That of atan is exact there.)
+  const isTiny = isBackward && b.and(b.lt(t, k(kit.type === 'f64' ? 2 ** -200 : 2 ** -20)), b.not(isNear))
+  const tLow = isTiny ? b.select(isTiny, k(0), correction) : correction
   const z = b.mul(t, t)
   const series = kit.polynomial(kit.type === 'f64' ? atanTailF64 : atanTailF32, z)
   const rest = kit.mad(b.mul(t, z), series, tLow)

@@ -53,6 +53,8 @@ export interface Kit {
    * 2^31 (f64) or 2^22 (f32); beyond, any number.
    */
   nearest(x: Value, factor: number): { readonly whole: Value; readonly bits: Value; readonly exponent: Value }
+  /** 1/d to 12 % by negating the exponent in the bits of d: enough for the rest of a rounded quotient. For normal d and 1/d. */
+  reciprocalGuess(d: Value): Value
   /** x·2^n for n in the low bits of `bits` (as from `nearest`), where x and the result are normal numbers. */
   scaleNormal(x: Value, bits: Value): Value
   /** Float bits as an integer of equal width, and back. */
@@ -65,6 +67,7 @@ export interface Kit {
 /** Adding 1.5·2^(p−1) leaves a whole number in the low bits of the significand. */
 const SHIFTER: Record<FloatType, number> = { f64: 1.5 * 2 ** 52, f32: 1.5 * 2 ** 23 }
 const SHIFTER_BITS_F32 = 0x4b400000n
+const RECIPROCAL_GUESS: Record<FloatType, bigint> = { f64: 0x7fde623822fc16e6n, f32: 0x7ef311c7n }
 const SIGN: Record<FloatType, bigint> = { f64: -(2n ** 63n), f32: -(2n ** 31n) }
 /** Keeps the upper half of a significand. */
 const UPPER_HALF: Record<FloatType, bigint> = { f64: ~0x7ffffffn, f32: ~0xfffn }
@@ -120,6 +123,8 @@ export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit 
       let terms = coefficients.map(k)
       for (let power = x; terms.length > 1; power = b.mul(power, power)) {
         const [current, factor] = [terms, power]
+        // Three terms in turn take as long as in pairs, and one power less.
+        if (current.length === 3) return mad(mad(current[2]!, factor, current[1]!), factor, current[0]!)
         terms = current.flatMap((term, i) =>
           i % 2 ? [] : i + 1 < current.length ? [mad(current[i + 1]!, factor, term)] : [term],
         )
@@ -139,6 +144,7 @@ export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit 
       const exponent = type === 'f64' ? b.convert(bits, 'i32') : b.sub(bits, bitsConst(SHIFTER_BITS_F32))
       return { whole: b.sub(shifted, k(SHIFTER[type])), bits, exponent }
     },
+    reciprocalGuess: (d) => fromBits(b.sub(bitsConst(RECIPROCAL_GUESS[type]), toBits(d))),
     scaleNormal: (x, bits) => fromBits(b.add(toBits(x), b.shl(bits, bitsConst(type === 'f64' ? 52n : 23n)))),
     toBits,
     fromBits,

@@ -14,14 +14,16 @@ export interface Reduced {
   readonly quadrant: Value
 }
 
-export function reduceByHalfPi(kit: Kit, x: Value): Reduced {
+/** @param scale 1, or ½ for half the reduced angle (the pieces of π/2 take the factor) */
+export function reduceByHalfPi(kit: Kit, x: Value, scale: 1 | 0.5 = 1): Reduced {
   const { b } = kit
-  const common = kit.fma ? reduceFused(kit, x) : reduceUnfused(kit, x)
+  const scaled = (value: Value) => b.mul(value, kit.k(scale))
+  const common = kit.fma ? reduceFused(kit, x, scale) : reduceUnfused(kit, x, scale)
   const [high, low, quadrant] = b.branch(
     b.gt(b.abs(x), kit.k(COMMON_LIMIT[kit.type])),
     () => {
       const { reduced, quadrant } = kit.type === 'f64' ? reduceLarge(kit, x) : reduceThroughDouble(kit, x)
-      return [reduced.high, reduced.low, quadrant]
+      return [scaled(reduced.high), scaled(reduced.low), quadrant]
     },
     () => [common.reduced.high, common.reduced.low, common.quadrant],
   )
@@ -32,22 +34,23 @@ export function reduceByHalfPi(kit: Kit, x: Value): Reduced {
  * Three pieces with FMA: x − n·first is exact (a multiple of the last place of x below 1), the next step has an error that one more
  * FMA gives exactly because n·second is exact.
  */
-function reduceFused(kit: Kit, x: Value): Reduced {
+function reduceFused(kit: Kit, x: Value, scale: number): Reduced {
   const { b, k, nmad } = kit
-  const [first, second, third] = kit.type === 'f64' ? halfPiFused : halfPiFusedF32
+  const pieces = kit.type === 'f64' ? halfPiFused : halfPiFusedF32
+  const [first, second, third] = [pieces[0] * scale, pieces[1] * scale, pieces[2] * scale]
   const { whole, bits } = kit.nearest(x, twoOverPi)
-  const start = nmad(whole, k(first), x)
+  const start = nmad(whole, k(first), b.mul(x, k(scale)))
   const high = nmad(whole, k(second), start)
   const error = nmad(whole, k(second), b.sub(start, high))
   return { reduced: { high, low: nmad(whole, k(third), error) }, quadrant: bits }
 }
 
 /** Four pieces whose products with n are exact without FMA; the error of each subtraction is kept. */
-function reduceUnfused(kit: Kit, x: Value): Reduced {
+function reduceUnfused(kit: Kit, x: Value, scale: number): Reduced {
   const { b, k } = kit
-  const [first, second, third, fourth] = halfPiPieces
+  const [first, second, third, fourth] = halfPiPieces.map((piece) => piece * scale) as [number, number, number, number]
   const { whole, bits } = kit.nearest(x, twoOverPi)
-  const start = b.sub(x, b.mul(whole, k(first)))
+  const start = b.sub(b.mul(x, k(scale)), b.mul(whole, k(first)))
   const one = kit.sum(start, b.mul(whole, k(-second)))
   const two = kit.sum(one.high, b.mul(whole, k(-third)))
   const rest = b.sub(b.add(one.low, two.low), b.mul(whole, k(fourth)))
