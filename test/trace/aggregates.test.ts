@@ -105,7 +105,7 @@ describe('matrices', () => {
     expect(compute(params, ({ v, i }) => h.mat([[1, 2, i], v]), inputs)).toEqual([1, 2, 1, 1, -1, 2])
   })
 
-  test.each([1, 2, 3, 4])('det, inverse and solve of %d×%d matrices with whole entries', (n) => {
+  test.each([1, 2, 3, 4])('det, inverse and solve of square matrices of extent %d with whole entries', (n) => {
     const entry = fc.integer({ min: -9, max: 9 })
     const kernel = traceBody({ a: Matrix(n, n), b: Vector(n), c: Matrix(n, 2) }, ({ a, b, c }) => ({
       det: a.det(),
