@@ -2,4 +2,5 @@
 import { createAssembler } from '../../../src/backends/wasm/assemble.ts'
 import { createWasmBackend } from '../../../src/backends/wasm/index.ts'
 
-export const wasm = createWasmBackend({ assemble: await createAssembler() })
+export const assemble = await createAssembler()
+export const wasm = createWasmBackend({ assemble })
