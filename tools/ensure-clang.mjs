@@ -1,7 +1,7 @@
 // Makes sure that a clang of version 15 or newer is on this machine before the tests run: as root on a Debian-like system
 // it installs Debian's clang-19, elsewhere it says what to install and stops.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { installWithApt } from './apt.mjs'
 
 const OLDEST = 15
 const NEWEST = 22
@@ -21,30 +21,8 @@ function hasClang() {
   })
 }
 
-function run(command, args) {
-  console.log(`$ ${[command, ...args].join(' ')}`)
-  const { status } = spawnSync(command, args, {
-    stdio: 'inherit',
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  })
-  return status === 0
-}
-
 if (!hasClang()) {
-  const canInstall = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0
-  const installed =
-    canInstall &&
-    run('apt-get', ['update', '-q']) &&
-    run('apt-get', [
-      'install',
-      '-y',
-      '-q',
-      '--no-install-recommends',
-      'clang-19',
-      'llvm-19',
-      'libomp-19-dev',
-      'libclang-rt-19-dev',
-    ])
+  const installed = installWithApt(['clang-19', 'llvm-19', 'libomp-19-dev', 'libclang-rt-19-dev'])
   if (!installed || !hasClang()) {
     console.error(
       `No clang of version ${OLDEST} or newer was found on PATH, and the tests of the host backend need one.\n` +
