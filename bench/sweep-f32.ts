@@ -1,5 +1,6 @@
 // Every f32 there is through each f32 function of one argument, against the f64 function of ours rounded once: the worst error in ULP and
-// where. Two hours of arithmetic are minutes on vectors; `npx tsx bench/sweep-f32.ts sin --stride=101` sweeps one function in part.
+// where. The kernel makes the bit patterns and folds the errors itself. `npx tsx bench/sweep-f32.ts sin --stride=16` sweeps one function
+// in part; a stride that is a power of two lets the blocks tile the patterns.
 import '../src/runtime/node.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,17 +20,24 @@ const functions = OP_NAMES.filter(isPlain).filter(
 const words = process.argv.slice(2)
 const asked = words.filter((word) => !word.startsWith('--'))
 const stride = Number(words.find((word) => word.startsWith('--stride='))?.slice('--stride='.length) ?? 1)
-const BLOCK = 2 ** 20
+/** Numbers a launch: a power of two of bit patterns, so that blocks tile them. */
+const BLOCK = 2 ** 24
+
+interface Launchable {
+  /** Worst error of a block from a bit pattern on, how many are 1 ULP or more, and with `errors` the error of each. */
+  run(first: number, errors?: Float32Array): { readonly worst: number; readonly above: number }
+}
 
 /**
- * A kernel that gives the error of each number in units in the last place of the rounded f64 result: 0 where both are NaN or the same
- * infinity, 10⁹ where only one is, or where the signs differ.
+ * A kernel over bit patterns that folds the error of each number in units in the last place of the rounded f64 result: 0 where both are
+ * NaN or the same infinity, 10⁹ where only one is, or where the signs differ.
  */
-function errorKernel(op: PlainOp) {
+function errorKernel(op: PlainOp, keepsErrors: boolean): Launchable {
   const b = createBuilder()
-  const input = b.plane({ name: 'x', role: 'sample', type: 'f32', components: 1 })
-  const output = b.plane({ name: 'error', role: 'sample', type: 'f32', components: 1 })
-  const x = b.load(input, 0)
+  const first = b.plane({ name: 'first', role: 'uniform', type: 'i32', components: 1 })
+  const worst = b.plane({ name: 'worst', role: 'reduction', type: 'f64', components: 1, reduce: 'max' })
+  const above = b.plane({ name: 'above', role: 'reduction', type: 'f64', components: 1, reduce: 'sum' })
+  const x = b.bitcast(b.add(b.uniform(first), b.mul(b.sampleIndex(), b.const('i32', stride))), 'f32')
   const f64 = (value: number) => b.const('f64', value)
   const exact = b.apply(op, [b.convert(x, 'f64')])
   const narrow = b.apply(op, [x])
@@ -46,10 +54,26 @@ function errorKernel(op: PlainOp) {
   const signsDiffer = b.lt(b.xor(b.bitcast(rounded, 'i32'), b.bitcast(narrow, 'i32')), b.const('i32', 0))
   const wrong = f64(1e9)
   const value = b.select(isSpecial, b.select(agrees, f64(0), wrong), b.select(signsDiffer, wrong, error))
-  b.store(output, 0, b.convert(value, 'f32'))
-  return chooseBackend('host')
+  b.contribute(worst, 0, value)
+  b.contribute(above, 0, b.convert(b.ge(value, f64(1)), 'f64'))
+  const each = keepsErrors ? b.plane({ name: 'error', role: 'sample', type: 'f32', components: 1 }) : undefined
+  if (each !== undefined) b.store(each, 0, b.convert(value, 'f32'))
+  const launch = chooseBackend('host')
     .backend.build(b.finishGraph(), { name: `sweep-${op}` })
     .launch()
+  const folded = { worst: new Float64Array(1), above: new Float64Array(1) }
+  launch.bind(worst, folded.worst, 1, 1)
+  launch.bind(above, folded.above, 1, 1)
+  return {
+    run(from, errors) {
+      folded.worst.fill(0)
+      folded.above.fill(0)
+      launch.set(first, from | 0)
+      if (each !== undefined && errors) launch.bind(each, errors, BLOCK, BLOCK)
+      launch.run({ sampleCount: BLOCK, begin: 0, end: BLOCK })
+      return { worst: folded.worst[0]!, above: folded.above[0]! }
+    },
+  }
 }
 
 interface Found {
@@ -60,32 +84,30 @@ interface Found {
   readonly count: number
 }
 
-function sweep(op: PlainOp): Found {
-  const launch = errorKernel(op)
-  const bits = new Uint32Array(BLOCK)
-  const x = new Float32Array(bits.buffer)
+/** The argument of the worst error in the block that has it. */
+function locate(op: PlainOp, from: number): number {
   const errors = new Float32Array(BLOCK)
-  launch.bind(0, x, BLOCK, BLOCK)
-  launch.bind(1, errors, BLOCK, BLOCK)
+  errorKernel(op, true).run(from, errors)
+  const worst = errors.reduce((most, error, i) => (error > errors[most]! ? i : most), 0)
+  return new Float32Array(Uint32Array.of(from + worst * stride).buffer)[0]!
+}
+
+function sweep(op: PlainOp): Found {
+  const kernel = errorKernel(op, false)
   let worst = 0
   let at = 0
   let above = 0
-  let next = 0
   let count = 0
-  while (next < 2 ** 32) {
-    let length = 0
-    for (; length < BLOCK && next < 2 ** 32; length++, next += stride) bits[length] = next
-    launch.run({ sampleCount: length, begin: 0, end: length })
-    count += length
-    for (let i = 0; i < length; i++) {
-      if (errors[i]! >= 1) above++
-      if (errors[i]! > worst) {
-        worst = errors[i]!
-        at = x[i]!
-      }
+  for (let from = 0; from < 2 ** 32; from += BLOCK * stride) {
+    const block = kernel.run(from)
+    above += block.above
+    count += BLOCK
+    if (block.worst > worst) {
+      worst = block.worst
+      at = from
     }
   }
-  return { worst, at, above, count }
+  return { worst, at: locate(op, at), above, count }
 }
 
 const results: Record<string, Found> = {}

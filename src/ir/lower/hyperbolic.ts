@@ -103,10 +103,18 @@ export const asinh: Lowering = (b, [x], target) => {
   const one = kit.sum(k(1), square.high)
   const root = rootPair(kit, one.high, b.add(one.low, square.low))
   const isSmall = b.lt(a, k(0.5))
-  const w = b.select(isSmall, b.div(square.high, b.add(k(1), root.high)), b.sub(root.high, k(1)))
+  const d = kit.quickSum(root.high, k(1))
+  const quotient = b.div(square.high, d.high)
+  const missing = kit.nmad(
+    quotient,
+    b.add(d.low, root.low),
+    b.add(kit.residual(quotient, d.high, square.high), square.low),
+  )
+  const w = b.select(isSmall, quotient, b.sub(root.high, k(1)))
+  const wLow = b.select(isSmall, b.mul(missing, kit.reciprocalGuess(d.high)), root.low)
   const f = kit.quickSum(a, w)
   const total = kit.sum(k(1), f.high)
-  const low = b.add(total.low, b.add(f.low, b.select(isSmall, k(0), root.low)))
+  const low = b.add(total.low, b.add(f.low, wLow))
   const value = logOfPair(
     kit,
     { high: b.select(isLarge, magnitude, total.high), low: b.select(isLarge, k(0), low) },
