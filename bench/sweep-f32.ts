@@ -2,7 +2,7 @@
 // where. The kernel makes the bit patterns and folds the errors itself. `npx tsx bench/sweep-f32.ts sin --stride=16` sweeps one function
 // in part; a stride that is a power of two lets the blocks tile the patterns.
 import '../src/runtime/node.ts'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBuilder } from '../src/ir/build.ts'
 import { definition, isDerived, isPlain, OP_NAMES, type PlainOp } from '../src/ir/ops.ts'
@@ -110,16 +110,16 @@ function sweep(op: PlainOp): Found {
   return { worst, at: locate(op, at), above, count }
 }
 
-const results: Record<string, Found> = {}
+const folder = join(import.meta.dirname, 'results')
+const file = join(folder, 'sweep-f32.json')
+mkdirSync(folder, { recursive: true })
+/** What earlier runs found stays, so that functions can be swept one by one. */
+const results: Record<string, Found> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
 for (const op of functions.filter((name) => asked.length === 0 || asked.includes(name))) {
   const found = sweep(op)
   results[op] = found
   console.log(
     `${op.padEnd(8)} ${found.worst.toFixed(4)} ULP at ${found.at}; ${found.above} of ${found.count} at 1 ULP or more`,
   )
-}
-if (asked.length === 0) {
-  const folder = join(import.meta.dirname, 'results')
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'sweep-f32.json'), `${JSON.stringify({ stride, results }, null, 1)}\n`)
+  writeFileSync(file, `${JSON.stringify(results, null, 1)}\n`)
 }
