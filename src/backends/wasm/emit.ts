@@ -46,9 +46,9 @@ export interface Emitted {
 
 /**
  * How many values of all vectors may live at one time. Common processors have 16 registers; what does not fit is kept on the stack, which
- * costs less than waiting for dependent steps, up to about four times as many.
+ * costs less than waiting for dependent steps, up to about six times as many.
  */
-const MOST_LIVE = 60
+const MOST_LIVE = 100
 /** Larger bodies fill the pipelines by themselves; side by side they would only take longer to compile. */
 const MOST_INTERLEAVED_NODES = 1500
 /** Larger bodies are not emitted a second time without masks. */

@@ -91,14 +91,25 @@ export function expOfPair(kit: Kit, high: Value, low: Value): { readonly mantiss
   return { mantissa: kit.quickSum(top.high, small), exponent: parts.exponent }
 }
 
+/** Below this magnitude of the argument the result and its power of two are normal numbers, in f64. */
+const EXP_NORMAL = 708
+
 export const exp: Lowering = (b, [x], target) => {
   const kit = createKit(b, x!.type, target)
-  const { exponent, high, low } = reduceByLn2(kit, x!)
+  const { exponent, bits, high, low } = reduceByLn2(kit, x!)
   const reduced = b.add(high, low)
   const rest = kit.mad(b.mul(reduced, reduced), expTail(kit, reduced), low)
   const top = kit.quickSum(kit.k(1), high)
-  const scaled = scaleOnce(kit, top.high, b.add(top.low, rest), exponent)
-  return clampRange(kit, x!, scaled, EXP_RANGE[kit.type])
+  const small = b.add(top.low, rest)
+  const anywhere = () => clampRange(kit, x!, scaleOnce(kit, top.high, small, exponent), EXP_RANGE[kit.type])
+  if (target.fma) return anywhere()
+  // Targets without FMA also lack an instruction that scales by any power of two: a quarter of the time, where no lane needs it.
+  const [value] = b.branch(
+    b.lt(b.abs(x!), kit.k(EXP_NORMAL)),
+    () => [kit.scaleNormal(b.add(top.high, small), bits)],
+    () => [anywhere()],
+  )
+  return value!
 }
 
 /** 1 + r·log(base) + r²·T, r·log(base) as a pair, for r = high + low. */
