@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isPlain, OP_NAMES, type PlainOp } from '../../src/ir/ops.ts'
 import { sameBits } from '../support/values.ts'
+import { wasm } from '../wasm/support/backend.ts'
 import { backendFor, TARGETS } from '../llvm/support/targets.ts'
 import { throughBackend, throughInterpreter, type Application, type Evaluate } from './support/evaluate.ts'
 
@@ -97,4 +98,9 @@ test.each(TARGETS)('$name: the bits of the interpreter at every width', (target)
   for (const width of [1, 2, 4, 8].filter((lanes) => lanes <= native)) {
     expect(differences(interpreter, throughBackend(backend, width))).toEqual([])
   }
+})
+
+test('WebAssembly: the bits of the interpreter without FMA, with 1, 2 and 4 vectors side by side', () => {
+  const interpreter = throughInterpreter(false)
+  for (const width of [2, 4, 8]) expect(differences(interpreter, throughBackend(wasm, width))).toEqual([])
 })
