@@ -56,6 +56,20 @@ const choose =
   (name, [a, b]) =>
     `(v128.bitselect ${a} ${b} (${name}.${comparison} ${a} ${b}))`
 
+/** Bits of the sign of a float, and all others, as literals of the integer type of its width. */
+const SIGN: Record<FloatType, { type: IntegerType; sign: Literal; rest: Literal }> = {
+  f64: { type: 'i64', sign: -(2n ** 63n), rest: 2n ** 63n - 1n },
+  f32: { type: 'i32', sign: -(2 ** 31), rest: 2 ** 31 - 1 },
+}
+
+/** On floats by a mask that is made once a call: engines make theirs anew at each use. */
+const signBits =
+  (mask: 'sign' | 'rest', operation: 'xor' | 'and', integer: Row): Row =>
+  (place, operands, type, result) => {
+    if (!isFloat(type)) return integer(place, operands, type, result)
+    return `(v128.${operation} ${operands[0]} ${place.constant(SIGN[type][mask], SIGN[type].type)})`
+  }
+
 /** A comparison; equality of conditions is equality of their masks. */
 const comparison =
   (float: string, signed: string, unsigned: string): Row =>
@@ -135,12 +149,10 @@ export const rows: Record<EmittedOp, Row> = {
   sub: plain('sub'),
   mul: plain('mul'),
   div: plain('div'),
-  neg: plain('neg'),
-  abs: typed(instruction('abs'), {
-    i32: instruction('abs'),
-    u32: (_, [a]) => a!,
-    i64: instruction('abs'),
-  }),
+  neg: signBits('sign', 'xor', plain('neg')),
+  abs: signBits('rest', 'and', (place, operands, type, result) =>
+    type === 'u32' ? operands[0]! : plain('abs')(place, operands, type, result),
+  ),
   min: typed(instruction('min'), {
     i32: instruction('min_s'),
     u32: instruction('min_u'),
