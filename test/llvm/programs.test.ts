@@ -221,14 +221,18 @@ describe('very large kernels', () => {
     })
   })
 
-  test('many uses of one value: light code generation', () => {
+  test('many uses of one value: light code generation, same bits', () => {
     const b = createBuilder([plane('x', 'sample'), plane('y', 'sample')])
     const x = b.load(0, 0)
     let value = x
     for (let k = 0; k < 6_000; k++) value = b.mul(b.sqrt(value), x)
     b.store(1, 0, value)
-    const { codegenLevel, instructions } = advice(b.finishGraph())
+    const graph = b.finishGraph()
+    const { codegenLevel, instructions } = advice(graph)
     expect({ codegenLevel, few: instructions < 50_000 }).toEqual({ codegenLevel: 'light', few: true })
+    const actual = backendFor(target).build(graph, { name: 'uses' })
+    const expected = referenceBackend.build(graph, { name: 'uses' })
+    expect(() => compareBackends({ graph, expected, actual, sizes: [21], threads: 1 })).not.toThrow()
   })
 
   test('several kernels are one module', () => {
