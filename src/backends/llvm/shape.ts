@@ -72,6 +72,15 @@ const PARALLELISM = 12
 /** Operations that wait in the processor's scheduler; shorter bodies overlap by themselves. */
 const SCHEDULER = 110
 
+/**
+ * Vectors that loops which lanes leave by themselves may keep: side by side they hide the latency of a chain, which is worth more than registers. Oscillators with 6
+ * and 8 vectors of state ran fastest with 3 or 4 side by side, with 32 registers and with 16 alike.
+ */
+const LIVE_VECTORS = 24
+
+/** Fewest vectors side by side for a loop of however much state. */
+const fewest = (loop: Construct): number => Math.min(2, vectorsFor(loop.regions[0]!))
+
 /** Vectors that a body needs side by side so that its longest chain does not leave the units idle. */
 function vectorsFor(region: Region): number {
   if (region.nodes.length <= TINY_BODY) return 4
@@ -131,11 +140,9 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
   const width = options.width ?? vectorBytes / laneBytes(graph, uniform)
   const reduces = graph.planes.some(({ role }) => role === 'reduction')
   const most = reduces ? ACCUMULATORS / width : 8
-  // Three quarters of the registers, as in K = clamp(24 / live, 1, 4) for 32 of them.
-  const budget = (3 * vectorRegisters) / 4
 
   const loops = [...walk(graph.body)].filter(isConstruct).filter(({ op }) => op === 'loop')
-  const spare = Math.floor(budget / Math.max(1, ...loops.map((loop) => loopPressure(loop, uniform))))
+  const kept = Math.max(1, ...loops.map((loop) => loopPressure(loop, uniform)))
 
   if (hasDivergentLoop(graph, uniform) && width > 1) {
     const refill = (options.divergence ?? 'refilled') === 'refilled' ? planRefill(graph, uniform) : undefined
@@ -144,15 +151,17 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
       options.width ??
       vectorBytes / Math.max(laneBytes(graph, uniform), ...(refill?.state ?? []).map((type) => BYTES[type]))
     if (refill !== undefined && refill.state.every((type) => BYTES[type] * stateWidth <= vectorBytes)) {
-      const live = refill.kept.length + refill.loop.types.length
-      return { width: stateWidth, vectors: clamp(Math.floor(budget / live), 1, 4), divergence: 'refilled' }
+      const vectors = clamp(Math.floor(LIVE_VECTORS / refill.state.length), fewest(refill.loop), 4)
+      return { width: stateWidth, vectors, divergence: 'refilled' }
     }
     const divergence = options.divergence === 'masked' ? 'masked' : 'interleaved'
-    const wished = divergence === 'masked' || hasScatterInLoop(graph) ? 1 : spare
+    const wished = divergence === 'masked' || hasScatterInLoop(graph) ? 1 : Math.floor(LIVE_VECTORS / kept)
     const vectors = powerOf2(clamp(wished, 1, Math.min(4, most)))
     return { width, vectors, divergence }
   }
   if (width === 1 || hasScatterInLoop(graph)) return { width, vectors: 1, divergence: 'straight' }
   const wished = reduces && graph.body.nodes.length <= TINY_BODY ? most : vectorsFor(heaviest(graph.body).region)
-  return { width, vectors: powerOf2(clamp(Math.min(spare, wished), 1, most)), divergence: 'straight' }
+  // Loops in lockstep overlap their iterations: what they keep should stay in registers, a quarter of which the body needs.
+  const fitting = Math.floor((0.75 * vectorRegisters) / kept)
+  return { width, vectors: powerOf2(clamp(Math.min(fitting, wished), 1, most)), divergence: 'straight' }
 }
