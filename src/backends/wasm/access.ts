@@ -4,7 +4,7 @@ import type { Type } from '../../ir/types.ts'
 import { BYTES } from '../../ir/types.ts'
 import { BLOCK, read, SAMPLE, type Emitter } from './emitter.ts'
 import { LENGTH, PITCH, planeSlot } from './frame.ts'
-import { laneBytes, maskFor, splat, type Lanes } from './lanes.ts'
+import { laneBytes, maskFor, narrowMask, splat, type Lanes } from './lanes.ts'
 
 /** What lies in memory: a type of the graph, or a byte that stands for a condition. */
 type Stored = Exclude<Type, 'bool'> | 'byte' | 'mask'
@@ -112,8 +112,8 @@ export const entryBytes = (e: Emitter, plane: number): number => e.stride(plane)
 export const lengthOf = (e: Emitter, plane: number): string =>
   e.once(`length ${plane}`, 'v128', () => `(i32x4.splat (i32.load offset=${planeSlot(plane) + LENGTH} ${BLOCK}))`)
 
-/** Where the samples of one vector lie in a component of a sample plane. */
-export function sampleAddress(e: Emitter, plane: number, component: number, vector: number): Address {
+/** Where neighbouring samples lie: the first of one vector. */
+function groupAddress(e: Emitter, plane: number, component: number, vector: number): Address {
   const bytes = entryBytes(e, plane)
   const distance = e.perGroup(`distance ${bytes}`, 'i32', () => `(i32.mul ${SAMPLE} (i32.const ${bytes}))`)
   return {
@@ -122,13 +122,19 @@ export function sampleAddress(e: Emitter, plane: number, component: number, vect
   }
 }
 
+/** Where each sample of one vector lies, if not side by side with the one before. */
+function apartAddresses(e: Emitter, plane: number, component: number, vector: number) {
+  if (e.samples) return entryAddress(e, plane, component, read(e.samples[vector]!))
+  if (e.stride(plane) === 1) return undefined
+  const first = groupAddress(e, plane, component, vector)
+  return (lane: number): Address => ({ ...first, offset: first.offset + lane * entryBytes(e, plane) })
+}
+
 export function loadSamples(e: Emitter, plane: number, component: number, vector: number): string {
   const { lanes } = e.frame
-  const { type } = e.graph.planes[plane]!
-  const address = sampleAddress(e, plane, component, vector)
-  const bytes = entryBytes(e, plane)
-  if (e.stride(plane) === 1) return loadLanes(inPlane(type), lanes, address)
-  return loadApart(inPlane(type), lanes, (lane) => ({ ...address, offset: address.offset + lane * bytes }))
+  const stored = inPlane(e.graph.planes[plane]!.type)
+  const apart = apartAddresses(e, plane, component, vector)
+  return apart ? loadApart(stored, lanes, apart) : loadLanes(stored, lanes, groupAddress(e, plane, component, vector))
 }
 
 /** Stores one vector of samples; where there is a mask, samples outside it keep what they hold. */
@@ -142,17 +148,22 @@ export function storeSamples(
 ): void {
   const { lanes } = e.frame
   const { type } = e.graph.planes[plane]!
-  const address = sampleAddress(e, plane, component, vector)
-  const bytes = entryBytes(e, plane)
+  const apart = apartAddresses(e, plane, component, vector)
+  if (apart && e.samples && mask !== undefined) {
+    // Two lanes may hold the same sample, one that runs and one that has none of its own.
+    storeApart(inPlane(type), lanes, apart, value).forEach((line, lane) =>
+      e.line(`(if (i32x4.extract_lane ${lane} ${narrowMask(mask, lanes)}) (then ${line}))`),
+    )
+    return
+  }
   const kept = () => loadSamples(e, plane, component, vector)
   const written = mask === undefined ? value : `(v128.bitselect ${value} ${kept()} ${maskFor(type, mask, lanes)})`
-  if (e.stride(plane) === 1) {
-    e.line(storeLanes(inPlane(type), lanes, address, written))
+  if (!apart) {
+    e.line(storeLanes(inPlane(type), lanes, groupAddress(e, plane, component, vector), written))
     return
   }
   const local = e.take('v128')
   e.set(local, written)
-  const apart = (lane: number) => ({ ...address, offset: address.offset + lane * bytes })
   storeApart(inPlane(type), lanes, apart, read(local)).forEach(e.line)
   e.give(local)
 }

@@ -16,14 +16,18 @@ type Row = (e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegion
 export const anyLane = (masks: readonly string[]): string =>
   `(v128.any_true ${masks.map(read).reduce((all, mask) => `(v128.or ${all} ${mask})`)})`
 
-const everyVector = (e: Emitter): readonly number[] => Array.from({ length: e.frame.vectors }, (_, vector) => vector)
+export const everyVector = (e: Emitter): readonly number[] =>
+  Array.from({ length: e.frame.vectors }, (_, vector) => vector)
 
 /** Replaces a value where a mask holds. */
-const blend = (e: Emitter, value: Value, vector: number, kept: string, mask: string): string =>
+export const blend = (e: Emitter, value: Value, vector: number, kept: string, mask: string): string =>
   `(v128.bitselect ${e.get(value, vector)} ${kept} ${maskFor(value.type, mask, e.frame.lanes)})`
 
 /** Sets locals to values that may read those same locals: all are read before any is written. */
-function setTogether(e: Emitter, changes: readonly { readonly local: string; readonly expression: string }[]): void {
+export function setTogether(
+  e: Emitter,
+  changes: readonly { readonly local: string; readonly expression: string }[],
+): void {
   const needed = changes.filter(({ local, expression }) => expression !== read(local))
   const reads = (expression: string, local: string) => expression.includes(read(local))
   const clashes = needed.map(({ local }, k) => needed.slice(k + 1).some(({ expression }) => reads(expression, local)))

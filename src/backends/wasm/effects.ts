@@ -12,7 +12,7 @@ import { recordTo } from './tapes.ts'
 
 function store(e: Emitter, { plane, component, operands }: PlaneEffect, mask: Mask): void {
   for (let vector = 0; vector < e.frame.vectors; vector++) {
-    const written = e.frame.storesInPart && mask ? read(mask[vector]!) : undefined
+    const written = (e.frame.storesInPart || e.samples) && mask ? read(mask[vector]!) : undefined
     storeSamples(e, plane, component, vector, e.get(operands[0]!, vector), written)
   }
 }

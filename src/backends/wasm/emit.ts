@@ -5,33 +5,35 @@
 //   fold(block)                 folds the accumulators of each reduction into the first of them
 // Groups start at multiples of their size, so that a reduction finds its accumulators. Lanes outside [begin, end) are masked wherever
 // they could show: in loops, in sides, in effects other than stores. Plain stores write whole groups: the tiles have room for them.
-import { HarrierError } from '../../errors.ts'
 import {
   isConstruct,
   isEffect,
   isPlaneEffect,
   walk,
+  type Construct,
   type Graph,
   type Node,
-  type Region,
   type Value,
 } from '../../ir/graph.ts'
+import type { BuildOptions } from '../backend.ts'
 import { uniformity, type Uniformity } from '../llvm/uniformity.ts'
 import { loadSamples } from './access.ts'
-import { anyLane, constructs } from './control.ts'
-import { effects } from './effects.ts'
-import { BEGIN, createEmitter, END, read, SAMPLE, type Emitter, type Mask } from './emitter.ts'
+import { anyLane } from './control.ts'
+import { BEGIN, createEmitter, END, read, SAMPLE, type Emitter } from './emitter.ts'
 import { foldFunctions } from './fold.ts'
 import { layOut, type Frame } from './frame.ts'
 import { laneCount, widenMask } from './lanes.ts'
-import { isReading, leaves, sampleNumbers } from './leaves.ts'
+import { sampleNumbers } from './leaves.ts'
+import { emitNodes } from './nodes.ts'
+import { emitRefilled, mainLoop } from './refill.ts'
 import { REPORT_FUNCTION } from './report.ts'
-import { isEmitted, rows } from './rows.ts'
 import { ALONE, applyNotes, forgetNotes, OVERFLOWED, SCATTER_LOCALS } from './scatter.ts'
 
 export interface EmitOptions {
   readonly sampleStrides?: readonly number[] | undefined
   readonly check?: boolean | undefined
+  /** How a loop that samples leave one by one runs, where it is the main work of the kernel; absent: refilled if it may be long. */
+  readonly divergence?: BuildOptions['divergence']
   /** Samples of a group, as far as 1, 2 or 4 vectors hold so many; absent: by the number of values that live at one time. */
   readonly width?: number | undefined
 }
@@ -63,13 +65,16 @@ function chooseVectors(live: number, nodes: number): Vectors {
 export function emit(graph: Graph, options: EmitOptions): Emitted {
   const lanes = laneCount(graph)
   const nodes = [...walk(graph.body)].length
-  const kernel = {
+  const check = options.check ?? false
+  const kernel: Kernel = {
     graph,
     alike: uniformity(graph),
     nodes,
-    check: options.check ?? false,
+    check,
     sampleStrides: options.sampleStrides,
+    refilled: check ? undefined : mainLoop(graph, options.divergence),
   }
+  if (options.divergence === 'masked') return emitModule(kernel, layOut({ graph, lanes, vectors: 1 }))
   if (options.width !== undefined) {
     const vectors = options.width / lanes
     return emitModule(kernel, layOut({ graph, lanes, vectors: vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1 }))
@@ -86,16 +91,18 @@ interface Kernel {
   readonly nodes: number
   readonly check: boolean
   readonly sampleStrides: readonly number[] | undefined
+  /** The loop whose lanes are given new samples while it runs. */
+  readonly refilled: Construct | undefined
 }
 
 /** Whole groups have functions of their own where that spares masks: nothing but the range decides which lanes run. */
 function emitModule(kernel: Kernel, frame: Frame): Emitted {
-  const { graph, nodes, check } = kernel
-  const isMasked = needsRange(kernel)
+  const { graph, nodes, check, refilled } = kernel
+  const isMasked = refilled === undefined && needsRange(kernel)
   const isDecidedElsewhere =
     check || finishingPlane(graph) >= 0 || (frame.log !== null && frame.log.mode !== 'together')
   const isRepeated = isMasked && !isDecidedElsewhere && nodes <= MOST_REPEATED_NODES
-  const parts = emitFunction(kernel, frame, 'part', isMasked)
+  const parts = refilled ? emitRefilling(kernel, refilled, frame) : emitFunction(kernel, frame, 'part', isMasked)
   const functions = [
     check ? REPORT_FUNCTION : '',
     parts.text,
@@ -155,6 +162,33 @@ ${lines}
   (local.set $sample (i32.add ${SAMPLE} (i32.const ${frame.group})))
   (br $nextGroup))))`
   return { text, live: locals.peak() }
+}
+
+/** The function `part` of a kernel whose lanes take new samples as they finish: it runs any samples, whole groups or not. */
+function emitRefilling({ graph, sampleStrides }: Kernel, loop: Construct, frame: Frame): { readonly text: string } {
+  // Lanes count their iterations apart.
+  const alike = uniformity(graph, loop)
+  const invariant = [...invariantNodes(graph, alike)]
+  const varying = graph.body.nodes.filter((node) => !invariant.includes(node))
+  const samples = Array.from({ length: frame.vectors }, (_, vector) => `$sample${vector}`)
+  const e = createEmitter({
+    graph,
+    frame,
+    uniformity: alike,
+    order: [...invariant, ...varying],
+    check: false,
+    sampleStrides,
+    samples,
+  })
+  emitNodes(e, invariant, undefined)
+  e.startGroup()
+  const { declarations } = emitRefilled(e, loop, varying)
+  const { setup, body, locals } = e.sections()
+  const text = `  (func $part (param $block i32) (param $begin i32) (param $end i32)
+  ${samples.map((sample) => `(local ${sample} v128)`).join(' ')} ${declarations} ${locals.declarations()}
+${setup}
+${body})`
+  return { text }
 }
 
 /** The nodes of a group, in two parts: what may be run again, and what follows. */
@@ -260,39 +294,4 @@ function emitAttempts(
     },
     ')',
   )
-}
-
-function emitNodes(e: Emitter, nodes: readonly Node[], mask: Mask): void {
-  for (const node of nodes) {
-    if (isConstruct(node)) {
-      constructs[node.op](e, node, mask, (region: Region, inner: Mask) => emitNodes(e, region.nodes, inner))
-    } else if (isEffect(node)) effects[node.op](e, node, mask)
-    else emitValue(e, node, mask)
-    e.retire(node)
-  }
-}
-
-function emitValue(e: Emitter, value: Value, mask: Mask): void {
-  const { op, operands, type } = value
-  if (isReading(op)) leaves[op](e, value, mask)
-  else if (isEmitted(op)) {
-    const { lanes } = e.frame
-    e.define(value, (vector, temporary) =>
-      rows[op](
-        {
-          lanes,
-          constant: e.constant,
-          temporary,
-          literal: (k) => {
-            const operand = operands[k]!
-            return operand.op === 'const' ? operand.literal : undefined
-          },
-          isUniform: (k) => e.uniformity.isUniform(operands[k]!),
-        },
-        operands.map((operand) => e.get(operand, vector)),
-        operands[0]!.type,
-        type,
-      ),
-    )
-  } else throw new HarrierError('E_INTERNAL', `wasm backend: the graph holds '${op}', which lowering writes out`)
 }

@@ -26,6 +26,8 @@ export interface Emitter {
   readonly frame: Frame
   readonly uniformity: Uniformity
   readonly check: boolean
+  /** Locals with the sample numbers of each vector, where lanes do not hold neighbouring samples. */
+  readonly samples: readonly string[] | undefined
   /** Elements between samples, or entries, of a plane. */
   stride(plane: number): number
   line(text: string): void
@@ -37,8 +39,10 @@ export interface Emitter {
   get(value: Value, vector: number): string
   /** Computes a value. The expression may use temporaries, which are given back once the value is in its local. */
   define(value: Value, expression: (vector: number, temporary: () => string) => string): void
-  /** Gives a region parameter the locals that it reads. */
-  alias(parameter: Value, locals: readonly string[]): void
+  /** Lets a value, such as a region parameter, be read from locals that hold it already. */
+  alias(value: Value, locals: readonly string[]): void
+  /** A local that keeps its value for the whole call. */
+  own(type: LocalType): string
   /** Gives every result of a construct its locals. */
   declareResults(construct: Construct): readonly (readonly string[])[]
   /** Gives back the locals of the values that a node used last. */
@@ -83,6 +87,8 @@ export interface EmitterRequest {
   readonly order: readonly Node[]
   readonly check: boolean
   readonly sampleStrides: readonly number[] | undefined
+  /** See {@link Emitter.samples}. */
+  readonly samples?: readonly string[]
 }
 
 export function createEmitter({
@@ -92,6 +98,7 @@ export function createEmitter({
   order,
   check,
   sampleStrides,
+  samples,
 }: EmitterRequest): Emitter {
   const { vectors, lanes } = frame
   const locals = createLocals()
@@ -177,6 +184,7 @@ export function createEmitter({
     frame,
     uniformity: alike,
     check,
+    samples,
     stride: (plane) => sampleStrides?.[plane] ?? 1,
     line,
     set,
@@ -202,7 +210,15 @@ export function createEmitter({
         temporaries.forEach(give)
       })
     },
-    alias: (parameter, shared) => holders.set(parameter, { locals: shared, isOwner: false }),
+    alias(value, shared) {
+      const holding = { locals: shared, isOwner: false }
+      if (value.op !== 'result') holders.set(value, holding)
+      else {
+        const others = resultHolders.get(value.source) ?? []
+        resultHolders.set(value.source, Object.assign([...others], { [value.index]: holding }))
+      }
+    },
+    own: locals.own,
     declareResults(construct) {
       const made = construct.types.map((_, index) => declare(resultVectors(construct, index)))
       resultHolders.set(construct, made)

@@ -46,10 +46,10 @@ const ARRAYS: Record<PlaneType, new (length: number) => PlaneArray> = {
   bool: Uint8Array,
 }
 
-function generate(graph: Graph, { sampleStrides, check, width }: BuildOptions): Emitted {
+function generate(graph: Graph, { sampleStrides, check, width, divergence }: BuildOptions): Emitted {
   const basic = lower(graph, TARGET)
   verify(basic, { lowered: TARGET })
-  return emit(basic, { sampleStrides, check, width })
+  return emit(basic, { sampleStrides, check, width, divergence })
 }
 
 export function createWasmBackend({ assemble, cache }: WasmOptions): WasmBackend {

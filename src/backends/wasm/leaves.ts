@@ -26,6 +26,7 @@ function uniform(e: Emitter, value: UniformValue): void {
 /** Numbers of the samples of one vector. */
 export function sampleNumbers(e: Emitter, vector: number): string {
   const { lanes } = e.frame
+  if (e.samples) return read(e.samples[vector]!)
   const first = vector * lanes
   const steps = Array.from({ length: 4 }, (_, lane) => first + (lane % lanes)).join(' ')
   return e.perGroup(
