@@ -77,14 +77,14 @@ function loopKernel(choices: Choices): Graph {
     : [sum, b.mul(x1, b.uniform(3))]
   const [value, other, steps, flag] = mainLoop(b, choices, start!, kept!) as [Value, Value, Value, Value]
   b.store(6, 0, b.add(value, b.mul(kept!, other)))
-  // Loads after stores, and values from before the loop.
+  // A load after the store of what it loads, and values from before the loop.
   const [late] = choices.branchesAfter
     ? b.branch(
         flag,
-        () => [b.sub(b.load(6, 1), start!)],
+        () => [b.sub(b.load(6, 0), start!)],
         () => [b.convert(b.sampleIndex(), choices.float)],
       )
-    : [b.mul(b.load(6, 1), start!)]
+    : [b.mul(b.load(6, 0), start!)]
   b.store(6, 1, late!)
   b.store(7, 0, b.add(steps, b.sampleCount()))
   b.store(8, 0, flag)
