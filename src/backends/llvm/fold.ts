@@ -1,9 +1,10 @@
 // The function that folds the block results of reductions to one number each, when all blocks are computed: levels of blocks of 4,096
 // with 32 accumulators, until one result is left, which goes to the reduction's plane.
 import type { Graph } from '../../ir/graph.ts'
-import { ACCUMULATORS } from '../../ir/reduction.ts'
+import { ACCUMULATORS, BLOCK } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
 import { argumentLayout } from './arguments.ts'
+import { blockOf, higherOf, lastBlockOf, lowerOf, startOf } from './blocks.ts'
 import { createCode, type Code, type Declarations } from './code.ts'
 import { printCounted } from './control.ts'
 import type { EmitOptions } from './interface.ts'
@@ -12,7 +13,6 @@ import { loadScratch, slotAddress } from './planes.ts'
 import { reductionsOf, type Reduction } from './reduce.ts'
 import { rows } from './rows.ts'
 
-const LEVEL_BITS = 12
 const RESULT_BYTES = 8
 
 export function printFold(graph: Graph, options: EmitOptions, results: number, declarations: Declarations): string {
@@ -22,9 +22,7 @@ export function printFold(graph: Graph, options: EmitOptions, results: number, d
   const accumulators = code.alloca(`[${ACCUMULATORS} x i64]`, 16)
   const base = code.value(`getelementptr i8, ptr ${loadScratch(code)}, i64 ${results}`)
   const { slots } = argumentLayout(graph.planes)
-  const last = code.value(`sub i64 %end, 1`)
-  const firstBlock = code.value(`ashr i64 %begin, ${LEVEL_BITS}`)
-  const lastBlock = code.value(`ashr i64 ${last}, ${LEVEL_BITS}`)
+  const [firstBlock, lastBlock] = [blockOf(code, '%begin'), lastBlockOf(code, '%end')]
 
   reductions.forEach((reduction, number) => {
     const { plane, component, type, folded } = reduction
@@ -84,9 +82,6 @@ function foldLevels(code: Code, options: EmitOptions, reduction: Reduction, leve
   const load = (address: string) => code.value(`load ${scalar}, ptr ${address}, align ${BYTES[folded]}`)
   const store = (value: string, address: string) =>
     code.line(`store ${scalar} ${value}, ptr ${address}, align ${BYTES[folded]}`)
-  const count = (name: string, from: string, to: string, body: (index: string) => void) =>
-    printCounted(code, name, from, to, body)
-
   const before = code.current
   const head = code.label('level')
   const enter = code.label('fold')
@@ -97,24 +92,22 @@ function foldLevels(code: Code, options: EmitOptions, reduction: Reduction, leve
   const last = code.phi('i64', [{ value: level.lastBlock, block: before }])
   code.branch(code.value(`icmp eq i64 ${first.name}, ${last.name}`), done, enter)
   code.begin(enter)
-  const firstParent = code.value(`ashr i64 ${first.name}, ${LEVEL_BITS}`)
-  const lastParent = code.value(`ashr i64 ${last.name}, ${LEVEL_BITS}`)
-  count('parent', firstParent, code.value(`add i64 ${lastParent}, 1`), (parent) => {
-    count('reset', '0', String(ACCUMULATORS), (k) => store(literalText(folded, identity), accumulatorAt(k)))
-    const lowest = code.value(`shl i64 ${parent}, ${LEVEL_BITS}`)
-    const past = code.value(`add i64 ${lowest}, ${2 ** LEVEL_BITS}`)
-    const stop = code.value(`add i64 ${last.name}, 1`)
-    const from = code.value(
-      `select i1 ${code.value(`icmp sgt i64 ${lowest}, ${first.name}`)}, i64 ${lowest}, i64 ${first.name}`,
+  const [firstParent, lastParent] = [blockOf(code, first.name), blockOf(code, last.name)]
+  printCounted(code, 'parent', firstParent, code.value(`add i64 ${lastParent}, 1`), (parent) => {
+    printCounted(code, 'reset', '0', String(ACCUMULATORS), (k) =>
+      store(literalText(folded, identity), accumulatorAt(k)),
     )
-    const to = code.value(`select i1 ${code.value(`icmp slt i64 ${past}, ${stop}`)}, i64 ${past}, i64 ${stop}`)
-    count('child', from, to, (child) => {
+    const lowest = startOf(code, parent)
+    const past = code.value(`add i64 ${lowest}, ${BLOCK}`)
+    const stop = code.value(`add i64 ${last.name}, 1`)
+    const [from, to] = [higherOf(code, lowest, first.name), lowerOf(code, past, stop)]
+    printCounted(code, 'child', from, to, (child) => {
       const accumulator = accumulatorAt(code.value(`and i64 ${child}, ${ACCUMULATORS - 1}`))
       const value = load(resultAt(code.value(`sub i64 ${child}, ${first.name}`)))
       store(fold(load(accumulator), value), accumulator)
     })
     for (let half = ACCUMULATORS / 2; half >= 1; half /= 2) {
-      count('half', '0', String(half), (k) => {
+      printCounted(code, 'half', '0', String(half), (k) => {
         const upper = accumulatorAt(code.value(`add i64 ${k}, ${half}`))
         const lower = accumulatorAt(k)
         store(fold(load(lower), load(upper)), lower)

@@ -2,6 +2,7 @@
 // effects that each form completes.
 import type { Construct, Graph, PlaneEffect } from '../../ir/graph.ts'
 import type { EffectOp } from '../../ir/ops.ts'
+import { blockOf, lastBlockOf } from './blocks.ts'
 import { printInvariants, printRegion } from './body.ts'
 import { createCheck } from './check.ts'
 import type { Code } from './code.ts'
@@ -15,8 +16,6 @@ import { rows } from './rows.ts'
 import { locateScratch, type ScratchLayout } from './scratch.ts'
 import { printRecord } from './tapes.ts'
 import { uniformity } from './uniformity.ts'
-
-export const BLOCK_BITS = 12
 
 export interface Frame {
   readonly code: Code
@@ -55,10 +54,11 @@ export function openFrame(code: Code, { graph, options, shape, layout, apart }: 
   const hasJob = code.value('icmp ne ptr %job, null')
   const usesScratch = plan.fixed + plan.perBlock + plan.perThread > 0
   const scratch = usesScratch ? loadScratch(code) : ''
-  const firstBlock = code.value(`ashr i64 %begin, ${BLOCK_BITS}`)
+  const firstBlock = blockOf(code, '%begin')
   const needsParts = plan.perThread + layout.scatter.bytes > 0
   const job = { exists: hasJob, ...(needsParts ? askJob(code, hasJob) : { threads: '1', thread: '0' }) }
-  const { lists, own } = locateScratch(code, layout, scratch, countBlocks(code, firstBlock), job)
+  const blocks = code.value(`add i64 ${code.value(`sub i64 ${lastBlockOf(code, '%end')}, ${firstBlock}`)}, 1`)
+  const { lists, own } = locateScratch(code, layout, scratch, blocks, job)
   const results = plan.perBlock > 0 ? code.value(`getelementptr i8, ptr ${scratch}, i64 ${layout.results}`) : ''
   const { width, vectors } = shape
   return {
@@ -100,12 +100,6 @@ export function openFrame(code: Code, { graph, options, shape, layout, apart }: 
       return context
     },
   }
-}
-
-/** Blocks that the launch touches. */
-function countBlocks(code: Code, firstBlock: string): string {
-  const last = code.value(`ashr i64 ${code.value('sub i64 %end, 1')}, ${BLOCK_BITS}`)
-  return code.value(`add i64 ${code.value(`sub i64 ${last}, ${firstBlock}`)}, 1`)
 }
 
 /** How many threads a job has, and the number of the calling one among them; 1 and 0 without a job. */

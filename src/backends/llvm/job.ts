@@ -1,4 +1,5 @@
 // What the threads of a parallel call share: a range of samples that they take chunks of from a counter.
+import { higherOf, lowerOf, type Part } from './blocks.ts'
 import type { Code } from './code.ts'
 
 /**
@@ -26,18 +27,13 @@ export const loadJob = (code: Code, offset: number, type = 'i64'): string =>
   code.value(`load ${type}, ptr ${jobField(code, offset)}, align 8`)
 
 /** Takes the next chunk of the job, or jumps to `none`. */
-export function printTake(code: Code, none: string): { readonly begin: string; readonly end: string } {
+export function printTake(code: Code, none: string): Part {
   const size = loadJob(code, JOB.size)
   const [begin, end] = [loadJob(code, JOB.begin), loadJob(code, JOB.end)]
   const chunk = code.value(`atomicrmw add ptr ${jobField(code, JOB.next)}, i64 ${size} monotonic`)
-  const clip = code.label('clip')
-  code.branch(code.value(`icmp slt i64 ${chunk}, ${end}`), clip, none)
-  code.begin(clip)
-  const isFirst = code.value(`icmp slt i64 ${chunk}, ${begin}`)
+  const some = code.label('some')
+  code.branch(code.value(`icmp slt i64 ${chunk}, ${end}`), some, none)
+  code.begin(some)
   const past = code.value(`add i64 ${chunk}, ${size}`)
-  const isLast = code.value(`icmp sgt i64 ${past}, ${end}`)
-  return {
-    begin: code.value(`select i1 ${isFirst}, i64 ${begin}, i64 ${chunk}`),
-    end: code.value(`select i1 ${isLast}, i64 ${end}, i64 ${past}`),
-  }
+  return { begin: higherOf(code, chunk, begin), end: lowerOf(code, past, end) }
 }

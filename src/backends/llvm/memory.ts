@@ -3,7 +3,7 @@
 // reads inside its table only.
 import { BYTES, isFloat, type Type } from '../../ir/types.ts'
 import { internal, lanesOf, select, type Context, type Group } from './context.ts'
-import { laneType, mangled, MEMORY_TYPE } from './lanes.ts'
+import { countingVector, laneType, mangled, MEMORY_TYPE } from './lanes.ts'
 import type { PlaneAddress } from './planes.ts'
 
 export function addressOfPlane({ planes }: Pick<Context, 'planes'>, plane: number): PlaneAddress {
@@ -81,8 +81,9 @@ export function sampleNumbers(context: Context, group: Group, part: number): str
   if (known !== undefined) return known
   const first = firstOf(context, group, part)
   if (width === 1) return first
-  const counting = Array.from({ length: width }, (_, lane) => `i64 ${lane}`).join(', ')
-  return code.value(`add ${laneType('i64', width)} ${code.splat('i64', first, width)}, <${counting}>`)
+  return code.value(
+    `add ${laneType('i64', width)} ${code.splat('i64', first, width)}, ${countingVector('i64', width, 0)}`,
+  )
 }
 
 /** Loads a vector from consecutive elements. */

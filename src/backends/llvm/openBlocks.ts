@@ -4,9 +4,10 @@
 import type { PlaneEffect } from '../../ir/graph.ts'
 import { ACCUMULATORS, BLOCK } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
+import { BLOCK_BITS, blockOf, lowerOf, startOf } from './blocks.ts'
 import { internal, lanesOf, partsOf, type Context, type Mask } from './context.ts'
 import { printCounted } from './control.ts'
-import { BLOCK_BITS, type Frame } from './frame.ts'
+import type { Frame } from './frame.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
 import { laneType } from './lanes.ts'
 import { storeScattered } from './memory.ts'
@@ -74,8 +75,6 @@ export function createOpenBlocks(
   code.line(`store i64 0, ptr ${current}, align 8`)
   const waiting = code.alloca('i1', 1)
   code.line(`store i1 false, ptr ${waiting}, align 1`)
-  const lowerOf = (a: string, b: string) =>
-    code.value(`select i1 ${code.value(`icmp slt i64 ${a}, ${b}`)}, i64 ${a}, i64 ${b}`)
   const reductionOf = ({ plane, component }: PlaneEffect) =>
     reductions.findIndex((one) => one.plane === plane && one.component === component)
   /** Address of the values of a contribution in a slot. */
@@ -149,9 +148,9 @@ export function createOpenBlocks(
       const full = code.label('full')
       const start = code.label('start')
       const go = code.label('go')
-      const block = code.value(`ashr i64 ${begin}, ${BLOCK_BITS}`)
-      const end = code.value(`shl i64 ${code.value(`add i64 ${block}, 1`)}, ${BLOCK_BITS}`)
-      const limit = lowerOf(chunkEnd, end)
+      const block = blockOf(code, begin)
+      const end = startOf(code, code.value(`add i64 ${block}, 1`))
+      const limit = lowerOf(code, chunkEnd, end)
       const slot = code.value(`load i64, ptr ${current}, align 8`)
       code.branch(code.value(`icmp eq i64 ${numbers.load(slot)}, ${block}`), go, fresh)
       code.begin(fresh)

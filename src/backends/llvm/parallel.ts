@@ -6,6 +6,7 @@
 import type { Graph } from '../../ir/graph.ts'
 import { BLOCK } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
+import { blockOf, higherOf, lastBlockOf, lowerOf, printBlocks, startOf } from './blocks.ts'
 import { ATTRIBUTES, createCode, type Code, type Declarations } from './code.ts'
 import { printCounted } from './control.ts'
 import type { EmitOptions } from './interface.ts'
@@ -22,7 +23,6 @@ const CHUNKS_PER_THREAD = 8
 const LARGEST_CHUNK = 65536
 /** Samples that a chunk is a multiple of: a cache line of bytes. */
 const GRANULE = 64
-const BLOCK_BITS = 12
 
 export interface ParallelParts {
   readonly graph: Graph
@@ -103,10 +103,8 @@ function printRounds(code: Code, symbol: string, threads: string): void {
   printCounted(code, 'round', '0', code.value(`udiv i64 ${past}, ${perRound}`), (round) => {
     const start = code.value(`add i64 ${firstBlock}, ${code.value(`mul i64 ${round}, ${perRound}`)}`)
     const stop = code.value(`add i64 ${start}, ${perRound}`)
-    const isFirst = code.value(`icmp slt i64 ${start}, %begin`)
-    const isLast = code.value(`icmp sgt i64 ${stop}, %end`)
-    setJob(code, JOB.begin, code.value(`select i1 ${isFirst}, i64 %begin, i64 ${start}`))
-    setJob(code, JOB.end, code.value(`select i1 ${isLast}, i64 %end, i64 ${stop}`))
+    setJob(code, JOB.begin, higherOf(code, start, '%begin'))
+    setJob(code, JOB.end, lowerOf(code, stop, '%end'))
     startTeam(code, symbol, 'thread')
     startTeam(code, symbol, 'apply')
   })
@@ -118,9 +116,8 @@ function printApply({ graph, options, layout, declarations }: ParallelParts): st
   code.line(`%args = load ptr, ptr ${jobField(code, JOB.args)}, align 8`)
   const [launchBegin, launchEnd] = [loadJob(code, JOB.launchBegin), loadJob(code, JOB.launchEnd)]
   const [begin, end, threads] = [loadJob(code, JOB.begin), loadJob(code, JOB.end), loadJob(code, JOB.threads)]
-  const blockOf = (sample: string) => code.value(`ashr i64 ${sample}, ${BLOCK_BITS}`)
-  const lastOf = (past: string) => blockOf(code.value(`sub i64 ${past}, 1`))
-  const touched = code.value(`add i64 ${code.value(`sub i64 ${lastOf(launchEnd)}, ${blockOf(launchBegin)}`)}, 1`)
+  const firstOfLaunch = blockOf(code, launchBegin)
+  const touched = code.value(`add i64 ${code.value(`sub i64 ${lastBlockOf(code, launchEnd)}, ${firstOfLaunch}`)}, 1`)
   const job = { exists: 'true', threads, thread: '0' }
   const { lists } = locateScratch(code, layout, loadScratch(code), touched, job)
   const context = { code, graph, rows: rows(options.target), planes: loadPlanes(code, graph, options), width: 1 }
@@ -144,14 +141,11 @@ function printApply({ graph, options, layout, declarations }: ParallelParts): st
     const from = bound(effect.plane, number)
     return { from, size: code.value(`sub i32 ${bound(effect.plane, following)}, ${from}`) }
   })
-  const firstBlock = blockOf(begin)
-  printCounted(code, 'block', firstBlock, code.value(`add i64 ${lastOf(end)}, 1`), (block) => {
-    const start = code.value(`shl i64 ${block}, ${BLOCK_BITS}`)
-    const past = code.value(`add i64 ${start}, ${BLOCK}`)
-    const isFirst = code.value(`icmp slt i64 ${start}, ${begin}`)
-    const isLast = code.value(`icmp sgt i64 ${past}, ${end}`)
-    const from = code.value(`sub i64 ${code.value(`select i1 ${isFirst}, i64 ${begin}, i64 ${start}`)}, ${start}`)
-    const to = code.value(`sub i64 ${code.value(`select i1 ${isLast}, i64 ${end}, i64 ${past}`)}, ${start}`)
+  const firstBlock = blockOf(code, begin)
+  printBlocks(code, { begin, end }, (block, part) => {
+    const start = startOf(code, block)
+    const from = code.value(`sub i64 ${part.begin}, ${start}`)
+    const to = code.value(`sub i64 ${part.end}, ${start}`)
     const offset = code.value(`mul i64 ${code.value(`sub i64 ${block}, ${firstBlock}`)}, ${bytes}`)
     const own = code.value(`getelementptr i8, ptr ${lists}, i64 ${offset}`)
     printCounted(code, 'apply', from, to, (place) => {

@@ -3,7 +3,7 @@
 // Invariant: columns are longer than the queue by a vector, as whole vectors are written and read at its end.
 import { BYTES, type Type } from '../../ir/types.ts'
 import { lanesOf, type Context } from './context.ts'
-import { laneType, mangled } from './lanes.ts'
+import { countingVector, laneType, mangled } from './lanes.ts'
 
 export interface Column {
   readonly type: Type
@@ -60,9 +60,7 @@ export function countLanes({ code, width }: Context, mask: string): string {
 export function rankLanes(context: Context, mask: string): string {
   const { code, width, options } = context
   const lanes = lanesOf(context, 'i32')
-  const counting = code.value(
-    `add ${lanes} <${Array.from({ length: width }, (_, lane) => `i32 ${lane}`).join(', ')}>, zeroinitializer`,
-  )
+  const counting = code.value(`add ${lanes} ${countingVector('i32', width, 0)}, zeroinitializer`)
   if (options.target.avx512) return expandRegister(context, 'i32', counting, 'zeroinitializer', mask)
   const below = code.value(
     `add ${lanes} <${Array.from({ length: width }, (_, lane) => `i32 ${2 ** lane - 1}`).join(', ')}>, zeroinitializer`,

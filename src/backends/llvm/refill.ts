@@ -10,6 +10,7 @@
 // over samples goes through openBlocks.ts, so that its order is kept.
 import type { Region, Value } from '../../ir/graph.ts'
 import type { Type } from '../../ir/types.ts'
+import { lowerOf } from './blocks.ts'
 import { orderWrites } from './body.ts'
 import type { Code } from './code.ts'
 import {
@@ -30,7 +31,7 @@ import { printCounted } from './control.ts'
 import { fromCrossing, crossingType, prepare } from './crossing.ts'
 import { maskPlanes, unfinished } from './finish.ts'
 import type { Frame, FrameParts } from './frame.ts'
-import { laneType } from './lanes.ts'
+import { countingVector, laneType } from './lanes.ts'
 import { createOpenBlocks } from './openBlocks.ts'
 import { printTake } from './job.ts'
 import { columnType, countLanes, entryOf, fromColumn, loadSpread, rankLanes, storePacked, toColumn } from './queue.ts'
@@ -217,8 +218,7 @@ export function printRefilled(frame: Frame, { graph, options, shape }: FramePart
     const begin = next.load()
     const limit = blocks.open(begin, chunkEnd.load(), refill)
     const wished = code.value(`add i64 ${begin}, ${PREPARED}`)
-    const isNear = code.value(`icmp slt i64 ${limit}, ${wished}`)
-    const end = code.value(`select i1 ${isNear}, i64 ${limit}, i64 ${wished}`)
+    const end = lowerOf(code, limit, wished)
     freshPlace.store('0')
     freshEnd.store('0')
     const samples = code.value(`sub i64 ${end}, ${begin}`)
@@ -232,7 +232,7 @@ export function printRefilled(frame: Frame, { graph, options, shape }: FramePart
       context.region(of, plan.before, mask)
       const place = freshEnd.load()
       const number = code.value(
-        `add ${lanesOf(single, 'i32')} ${code.splat('i32', code.value(`trunc i64 ${first} to i32`), width)}, <${Array.from({ length: width }, (_, lane) => `i32 ${lane}`).join(', ')}>`,
+        `add ${lanesOf(single, 'i32')} ${code.splat('i32', code.value(`trunc i64 ${first} to i32`), width)}, ${countingVector('i32', width, 0)}`,
       )
       const queued = [...plan.kept, ...layout.queuedInitial.map((k) => initial[k]!)]
       const values = [number, ...queued.map((value) => partsOf(of, value)[0]!)]

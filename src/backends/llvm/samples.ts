@@ -3,7 +3,7 @@
 // lane always belongs to the same accumulator of a reduction.
 import { ACCUMULATORS } from '../../ir/reduction.ts'
 import type { Context, Group } from './context.ts'
-import { laneType } from './lanes.ts'
+import { countingVector, laneType } from './lanes.ts'
 
 export interface SampleLoop {
   readonly begin: string
@@ -94,9 +94,7 @@ export function lanesInside(
   }
   const lanes = laneType(type, width)
   return Array.from({ length: vectors }, (_, part) => {
-    const counting = code.value(
-      `add ${lanes} <${Array.from({ length: width }, (_, lane) => `${type} ${part * width + lane}`).join(', ')}>, zeroinitializer`,
-    )
+    const counting = code.value(`add ${lanes} ${countingVector(type, width, part * width)}, zeroinitializer`)
     const isBelow = code.value(`icmp slt ${lanes} ${counting}, ${limit}`)
     if (start === undefined) return isBelow
     const isFrom = code.value(`icmp sge ${lanes} ${counting}, ${start}`)

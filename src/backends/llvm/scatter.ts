@@ -7,6 +7,7 @@ import { isConstruct, walk, type Graph, type Node, type PlaneEffect, type Value 
 import { BYTES, type Type } from '../../ir/types.ts'
 import { both, lanesOf, partsOf, scalarOf, select, type Context, type Mask } from './context.ts'
 import { BLOCK } from '../../ir/reduction.ts'
+import type { Part } from './blocks.ts'
 import type { Code } from './code.ts'
 import { printCounted } from './control.ts'
 import { laneType } from './lanes.ts'
@@ -89,8 +90,8 @@ export interface Scatterer {
   /** Before the body of a group: the sides that it does not run add nothing. */
   printStart(context: Context): void
   add(context: Context, effect: PlaneEffect, mask: Mask): void
-  /** Applies the pairs of the samples [begin, end) of a block. */
-  printBlockEnd(context: Context, blockStart: string, begin: string, end: string): void
+  /** Applies the pairs of a part of a block. */
+  printBlockEnd(context: Context, blockStart: string, part: Part): void
 }
 
 /** Address of the entry of a list for a sample, by its place in the block (i64). */
@@ -155,7 +156,7 @@ export function createScatterer({ sites }: ScatterPlan): Scatterer {
       addOwnColumn(context, effect, mask)
     },
 
-    printBlockEnd(context, blockStart, begin, end) {
+    printBlockEnd(context, blockStart, { begin, end }) {
       if (sites.length === 0) return
       const { code } = context
       const from = code.value(`sub i64 ${begin}, ${blockStart}`)

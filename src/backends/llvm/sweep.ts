@@ -1,13 +1,12 @@
 // The plain form of the work function: samples in order, K vectors at a time, lanes in lockstep.
-import { BLOCK } from '../../ir/reduction.ts'
+import { blockOf, printBlocks, startOf, type Part } from './blocks.ts'
 import { printAfterLoads, printBody, printLoads } from './body.ts'
 import type { Code } from './code.ts'
 import { anyLane, internal, ofGroup, type Context, type Group, type Mask } from './context.ts'
-import { printCounted } from './control.ts'
 import { createEvents } from './events.ts'
 import { maskPlanes, unfinished } from './finish.ts'
-import { BLOCK_BITS, type Frame, type FrameParts } from './frame.ts'
-import { JOB, jobField, printTake } from './job.ts'
+import type { Frame, FrameParts } from './frame.ts'
+import { JOB, loadJob, printTake } from './job.ts'
 import { createReducer, reductionsOf } from './reduce.ts'
 import { printSamples } from './samples.ts'
 import { createScatterer, type ScatterPlan } from './scatter.ts'
@@ -58,21 +57,20 @@ export function printSweep(frame: Frame, { graph, options, shape }: FrameParts):
 
   const hasLists = scatter.sites.length > 0
   const isBlocked = reducer !== undefined || hasLists
-  const printRange = (begin: string, end: string) =>
+  const printPart = (part: Part) =>
     printSamples(outer, {
-      begin,
-      end,
+      ...part,
       aligned: reducer !== undefined,
       single: isLarge(graph) || finishes || events !== undefined,
       body: printGroup,
     })
 
-  printChunks(code, hasJob, (begin, end) => {
-    if (!isBlocked) return printRange(begin, end)
-    printBlocks(code, begin, end, (block, from, to) => {
+  printChunks(code, hasJob, (chunk) => {
+    if (!isBlocked) return printPart(chunk)
+    printBlocks(code, chunk, (block, part) => {
       if (hasLists) scatterer.useLists(listsOf(frame, scatter, block))
       reducer?.printBlockStart()
-      printRange(from, to)
+      printPart(part)
       reducer?.printBlockEnd(code.value(`sub i64 ${block}, ${firstBlock}`))
       if (!hasLists) return
       // With a job, the team applies the lists of all blocks of a round when they are computed.
@@ -80,7 +78,7 @@ export function printSweep(frame: Frame, { graph, options, shape }: FrameParts):
       const after = code.label('next')
       code.branch(hasJob, after, alone)
       code.begin(alone)
-      scatterer.printBlockEnd(outer, code.value(`shl i64 ${block}, ${BLOCK_BITS}`), from, to)
+      scatterer.printBlockEnd(outer, startOf(code, block), part)
       code.jump(after)
       code.begin(after)
     })
@@ -94,8 +92,7 @@ function listsOf({ code, hasJob, lists }: Frame, { bytes }: ScatterPlan, block: 
   const before = code.current
   code.branch(hasJob, ask, known)
   code.begin(ask)
-  const begin = code.value(`load i64, ptr ${jobField(code, JOB.begin)}, align 8`)
-  const number = code.value(`sub i64 ${block}, ${code.value(`ashr i64 ${begin}, ${BLOCK_BITS}`)}`)
+  const number = code.value(`sub i64 ${block}, ${blockOf(code, loadJob(code, JOB.begin))}`)
   code.jump(known)
   code.begin(known)
   const slot = code.phi('i64', [
@@ -107,7 +104,7 @@ function listsOf({ code, hasJob, lists }: Frame, { bytes }: ScatterPlan, block: 
 }
 
 /** The whole range, or one chunk of it after the other from the counter of the job. */
-function printChunks(code: Code, hasJob: string, body: (begin: string, end: string) => void): void {
+function printChunks(code: Code, hasJob: string, body: (chunk: Part) => void): void {
   const run = code.label('run')
   const done = code.label('finished')
   const take = code.label('take')
@@ -127,27 +124,7 @@ function printChunks(code: Code, hasJob: string, body: (begin: string, end: stri
       { value: part!, block: taken },
     ]),
   )
-  body(begin!.name, end!.name)
+  body({ begin: begin!.name, end: end!.name })
   code.branch(hasJob, take, done)
   code.begin(done)
-}
-
-/** The blocks of 4,096 samples that a range touches, each cut to the range. */
-function printBlocks(
-  code: Code,
-  begin: string,
-  end: string,
-  body: (block: string, from: string, to: string) => void,
-): void {
-  const first = code.value(`ashr i64 ${begin}, ${BLOCK_BITS}`)
-  const last = code.value(`ashr i64 ${code.value(`sub i64 ${end}, 1`)}, ${BLOCK_BITS}`)
-  printCounted(code, 'block', first, code.value(`add i64 ${last}, 1`), (block) => {
-    const start = code.value(`shl i64 ${block}, ${BLOCK_BITS}`)
-    const past = code.value(`add i64 ${start}, ${BLOCK}`)
-    const isFirst = code.value(`icmp slt i64 ${start}, ${begin}`)
-    const from = code.value(`select i1 ${isFirst}, i64 ${begin}, i64 ${start}`)
-    const isLast = code.value(`icmp sgt i64 ${past}, ${end}`)
-    const to = code.value(`select i1 ${isLast}, i64 ${end}, i64 ${past}`)
-    body(block, from, to)
-  })
 }
