@@ -1,5 +1,5 @@
-// Programs that random graphs do not reach: tapes, scatter-adds beyond what a list of events holds, checked builds, planes whose numbers
-// lie together, very large kernels. Against the interpreter.
+// Programs that random graphs do not reach: tapes, scatter-adds in loops, checked builds, planes whose numbers lie together, very large
+// kernels. Against the interpreter.
 import { describe, expect, test } from 'vitest'
 import type { BuildOptions } from '../../src/backends/backend.ts'
 import { emit, moduleText } from '../../src/backends/llvm/emit.ts'
@@ -60,8 +60,8 @@ function backAndForth(slots: 'shared' | 'own'): Graph {
   return b.finishGraph()
 }
 
-/** Adds to a table in a loop of as many iterations as the sample says, times `repeats`. */
-function scatterInLoop(repeats: number): Graph {
+/** Adds to a table in a loop of as many iterations as the sample says. */
+function scatterInLoop(): Graph {
   const b = createBuilder([
     plane('x', 'sample'),
     plane('n', 'sample', 'i32'),
@@ -72,7 +72,7 @@ function scatterInLoop(repeats: number): Graph {
   const x = b.load(0, 0)
   b.contribute(4, 0, x)
   b.scatterAdd(3, 0, b.sampleIndex(), b.const('i32', 7))
-  const count = b.mul(b.and(b.load(1, 0), b.const('i32', 3)), b.const('i32', repeats))
+  const count = b.and(b.load(1, 0), b.const('i32', 3))
   const [last] = b.loop({
     count,
     initial: [x],
@@ -102,12 +102,8 @@ describe.each(TARGETS)('$name', (target) => {
   })
 
   test('scatter-adds in loops, in sample order', () => {
-    compare(scatterInLoop(1), target, {}, { entries: 6 })
-    compare(scatterInLoop(1), target, { width: 1 }, { entries: 6 })
-  })
-
-  test('more scatter-adds in a loop than a list holds', () => {
-    compare(scatterInLoop(9000), target, {}, { entries: 6, sizes: [9], offsets: [0] })
+    compare(scatterInLoop(), target, {}, { entries: 6 })
+    compare(scatterInLoop(), target, { width: 1 }, { entries: 6 })
   })
 
   test('planes whose numbers lie together', () => {
@@ -125,33 +121,6 @@ describe.each(TARGETS)('$name', (target) => {
       b.store(2, 1, type === 'bool' ? b.not(b.load(2, 1)) : b.neg(b.load(2, 1)))
       compare(b.finishGraph(), target, { sampleStrides: [3, 3, 4] }, {})
     }
-  })
-
-  test('scatter-adds with threads, over several rounds', () => {
-    const b = createBuilder([
-      plane('x', 'sample', 'f32'),
-      plane('k', 'sample', 'i32'),
-      plane('a', 'accumulator', 'f32', 2),
-    ])
-    const x = b.load(0, 0)
-    const k = b.load(1, 0)
-    b.scatterAdd(2, 0, k, x)
-    b.branch(
-      b.lt(x, b.const('f32', 0)),
-      () => {
-        b.scatterAdd(2, 0, b.add(k, b.const('i32', 1)), b.mul(x, x))
-        return []
-      },
-      () => [],
-    )
-    b.scatterAdd(2, 1, k, b.const('f32', 0.1))
-    const ranges = (size: number) => [{ begin: 100, end: size - 1 }]
-    compare(
-      b.finishGraph(),
-      target,
-      {},
-      { sizes: [5000, 2 * 16 * 4096 + 5000], offsets: [0], threads: 2, entries: 10, ranges },
-    )
   })
 })
 
@@ -237,7 +206,7 @@ describe('very large kernels', () => {
 
   test('several kernels are one module', () => {
     const first = emit(chain(3), { symbol: 'first', target: target.target })
-    const second = emit(scatterInLoop(2), { symbol: 'second', target: target.target })
+    const second = emit(scatterInLoop(), { symbol: 'second', target: target.target })
     const text = moduleText([first, second])
     expect(text.match(/^define void @\w+/gm)).toEqual([
       'define void @first',
