@@ -8,7 +8,7 @@ import { random, sameBits } from '../support/values.ts'
 import { backendFor, TARGETS, type TestTarget } from './support/targets.ts'
 
 const ENTRIES = 7
-const [X, K, N, A] = [0, 1, 2, 3]
+const [X, K, N, A, DONE] = [0, 1, 2, 3, 4]
 
 function kernel(body: (b: Builder, x: Value, k: Value, n: Value) => void): Graph {
   const b = createBuilder([
@@ -38,6 +38,15 @@ const straight = kernel((b, x, k) => {
   b.scatterAdd(A, 0, b.add(k, b.const('i32', 1)), b.sqrt(x))
 })
 
+/** Samples that are finished add nothing; whole vectors of them are. */
+const finishing = (() => {
+  const b = createBuilder([...straight.planes, { name: 'done', role: 'mask', type: 'bool', components: 1 }])
+  const k = b.load(K, 0)
+  b.scatterAdd(A, 0, k, b.load(X, 0))
+  b.finish(DONE, b.lt(k, b.const('i32', 1)))
+  return b.finishGraph()
+})()
+
 /** A loop of n · repeats iterations adds in each, as does what follows it. */
 const looped = (repeats: number): Graph =>
   kernel((b, x, k, n) => {
@@ -54,7 +63,7 @@ const looped = (repeats: number): Graph =>
   })
 
 /** What the accumulator holds after a launch. No value is a multiple of a small power of two, so that every addition rounds. */
-function run(executable: Executable, size: number, range: Partial<LaunchRange>): Float64Array {
+function run(executable: Executable, graph: Graph, size: number, range: Partial<LaunchRange>): Float64Array {
   const next = random(size)
   const accumulator = new Float64Array(2 * ENTRIES).fill(0.1)
   const launch = executable.launch()
@@ -77,6 +86,9 @@ function run(executable: Executable, size: number, range: Partial<LaunchRange>):
     size,
   )
   launch.bind(A, accumulator, ENTRIES, ENTRIES)
+  // Every other run of 128 samples, from the second block on all that the first one had.
+  const isFinished = (_: unknown, i: number) => ((i >> 7) + (i >> 12)) & 1
+  if (graph === finishing) launch.bind(DONE, Uint8Array.from({ length: size }, isFinished), size, size)
   launch.run({ sampleCount: size, begin: 0, end: size, threads: 1, ...range })
   launch.release()
   return accumulator
@@ -93,8 +105,8 @@ function wrong(
   const expected = referenceBackend.build(graph, { name: 'scatter' })
   const actual = backendFor(target).build(graph, { name: 'scatter', ...build })
   return sizes.filter((size) => {
-    const right = run(expected, size, range)
-    return !run(actual, size, range).every((value, entry) => sameBits(value, right[entry]!))
+    const right = run(expected, graph, size, range)
+    return !run(actual, graph, size, range).every((value, entry) => sameBits(value, right[entry]!))
   })
 }
 
@@ -104,6 +116,10 @@ describe.each(TARGETS)('$name', (target) => {
   test('lists of a block', () => {
     expect(wrong(target, straight, SIZES)).toEqual([])
     expect(wrong(target, straight, [9000], {}, { begin: 4000 })).toEqual([])
+  })
+  test('finished samples', () => {
+    expect(wrong(target, finishing, [100, 5000, 20_000])).toEqual([])
+    expect(wrong(target, finishing, [20_000], {}, { threads: 2 })).toEqual([])
   })
   test('one sample at a time', () => {
     expect(wrong(target, straight, SIZES, { width: 1 })).toEqual([])

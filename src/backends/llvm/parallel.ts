@@ -13,6 +13,7 @@ import type { EmitOptions } from './interface.ts'
 import { JOB, jobField, loadJob } from './job.ts'
 import { laneType } from './lanes.ts'
 import { loadPlanes, loadScratch } from './planes.ts'
+import { PREPARED } from './refillLayout.ts'
 import { rows } from './rows.ts'
 import { addIf, listEntry } from './scatter.ts'
 import { BLOCKS_PER_ROUND, locateScratch, type ScratchLayout } from './scratch.ts'
@@ -63,7 +64,7 @@ export function printParallel(parts: ParallelParts): string {
   else {
     setJob(code, JOB.begin, '%begin')
     setJob(code, JOB.end, '%end')
-    setJob(code, JOB.size, chunkSize(code, threads, layout.plan.perBlock > 0 ? BLOCK : GRANULE))
+    setJob(code, JOB.size, chunkSize(code, threads, layout))
     startTeam(code, symbol, 'thread')
   }
   if (layout.plan.perBlock > 0) code.line(`tail call void @${symbol}.fold(ptr %args, i64 %begin, i64 %end)`)
@@ -84,8 +85,10 @@ function startTeam(code: Code, symbol: string, run: 'thread' | 'apply'): void {
   code.call('void', 'GOMP_parallel', [`ptr @${symbol}.${run}`, 'ptr %job', 'i32 %threads', 'i32 0'])
 }
 
-/** Samples of a chunk (i64). */
-function chunkSize(code: Code, threads: string, granule: number): string {
+/** Samples of a chunk (i64). Refilled lanes run on from one chunk into the next, so that small ones cost nothing. */
+function chunkSize(code: Code, threads: string, { plan, refill }: ScratchLayout): string {
+  if (refill !== undefined) return String(plan.perBlock > 0 ? BLOCK : PREPARED)
+  const granule = plan.perBlock > 0 ? BLOCK : GRANULE
   const samples = code.value('sub i64 %end, %begin')
   const wished = code.value(`udiv i64 ${samples}, ${code.value(`mul i64 ${threads}, ${CHUNKS_PER_THREAD}`)}`)
   const isLarge = code.value(`icmp ugt i64 ${wished}, ${LARGEST_CHUNK - granule}`)

@@ -10,6 +10,7 @@ import { BLOCK } from '../../ir/reduction.ts'
 import type { Part } from './blocks.ts'
 import type { Code } from './code.ts'
 import { printCounted } from './control.ts'
+import { maskPlanes } from './finish.ts'
 import { laneType } from './lanes.ts'
 import {
   addressOfPlane,
@@ -33,7 +34,7 @@ export interface ScatterSite {
   /** Where its lists start in the lists of a block. */
   readonly indices: number
   readonly values: number
-  /** Stands in a side of a branch or a case, and so may not run. */
+  /** May not run for a group: in a side of a branch or a case, or as all its samples may be finished. */
   readonly isConditional: boolean
 }
 
@@ -57,6 +58,7 @@ function isOwnColumn(graph: Graph, { plane, component }: PlaneEffect): boolean {
 export function planScatter(graph: Graph, width: number): ScatterPlan {
   if (width === 1 || hasScatterInLoop(graph)) return { sites: [], bytes: 0 }
   const top = new Set<Node>(graph.body.nodes)
+  const finishes = maskPlanes(graph).length > 0
   let bytes = 0
   const reserve = (size: number) => {
     const start = bytes
@@ -68,7 +70,8 @@ export function planScatter(graph: Graph, width: number): ScatterPlan {
     .filter((effect) => !isOwnColumn(graph, effect))
     .map((effect): ScatterSite => {
       const { type } = graph.planes[effect.plane]!
-      return { effect, type, indices: reserve(4), values: reserve(BYTES[type]), isConditional: !top.has(effect) }
+      const isConditional = finishes || !top.has(effect)
+      return { effect, type, indices: reserve(4), values: reserve(BYTES[type]), isConditional }
     })
   return { sites, bytes }
 }
@@ -87,7 +90,7 @@ export function hasScatterInLoop(graph: Graph): boolean {
 export interface Scatterer {
   /** What follows is of the block whose lists are at an address. */
   useLists(address: string): void
-  /** Before the body of a group: the sides that it does not run add nothing. */
+  /** Before the body of a group: what it does not run adds nothing. */
   printStart(context: Context): void
   add(context: Context, effect: PlaneEffect, mask: Mask): void
   /** Applies the pairs of a part of a block. */
