@@ -13,7 +13,11 @@ import { typesOf } from '../support/randomGraph.ts'
 import { fraction, plus, round, times } from '../support/rational.ts'
 import { GRID, random, sameBits, showNumber, type Random } from '../support/values.ts'
 
-const TARGETS = [{ fma: true }, { fma: false }]
+const TARGETS = [
+  { fma: true, scaling: true },
+  { fma: true, scaling: false },
+  { fma: false, scaling: false },
+]
 
 describe('every derived op', () => {
   const ops = OP_NAMES.filter(isDerived)
@@ -41,12 +45,14 @@ describe('every derived op', () => {
   const typesTried = (op: (typeof ops)[number]): readonly Type[] =>
     op === 'random' ? ['f64', 'f32'] : typesOf(op).filter((type) => type !== 'u32' && type !== 'i64')
 
-  test.each(ops.flatMap((op) => TARGETS.map(({ fma }) => ({ op, fma }))))('$op, fma: $fma', ({ op, fma }) => {
+  const cases = ops.flatMap((op) => TARGETS.map((target) => ({ op, target })))
+
+  test.each(cases)('$op, $target', ({ op, target }) => {
     for (const type of typesTried(op)) {
-      const lowered = lower(graphOf(op, type), { fma })
-      expect(violations(lowered, { lowered: { fma } })).toEqual([])
+      const lowered = lower(graphOf(op, type), target)
+      expect(violations(lowered, { lowered: target })).toEqual([])
       // Nothing is left for another round.
-      expect(print(lower(lowered, { fma }))).toBe(print(lowered))
+      expect(print(lower(lowered, target))).toBe(print(lowered))
     }
   })
 })
@@ -161,7 +167,11 @@ describe.each<FloatType>(['f64', 'f32'])('fma in %s', (type) => {
     const arrays = [0, 1, 2].map((k) => ARRAYS[type].from(triples.map((triple) => triple[k]!)))
     const y = new ARRAYS[type](triples.length)
     const bindings = [...arrays, y].map((array) => ({ array, pitch: 0, length: triples.length }))
-    compile(lower(b.finishGraph(), { fma: false }))(bindings, { sampleCount: y.length, begin: 0, end: y.length })
+    compile(lower(b.finishGraph(), { fma: false, scaling: false }))(bindings, {
+      sampleCount: y.length,
+      begin: 0,
+      end: y.length,
+    })
     expect(wrongBy((_, k) => y[k]!).slice(0, 3)).toEqual([])
   })
 })

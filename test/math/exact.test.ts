@@ -3,11 +3,12 @@ import { expect, test } from 'vitest'
 import type { PlainOp } from '../../src/ir/ops.ts'
 import { backendFor, TARGETS } from '../llvm/support/targets.ts'
 import { GRID, random, sameBits } from '../support/values.ts'
-import { throughBackend, throughInterpreter, type Evaluate } from './support/evaluate.ts'
+import { throughBackend, throughInterpreter, LOWERING_TARGETS, type Evaluate } from './support/evaluate.ts'
 
 const forms: readonly (readonly [string, Evaluate])[] = [
-  ['the interpreter with FMA', throughInterpreter(true)],
-  ['the interpreter without FMA', throughInterpreter(false)],
+  ...LOWERING_TARGETS.map(
+    (target) => [`the interpreter, ${JSON.stringify(target)}`, throughInterpreter(target)] as const,
+  ),
   ...TARGETS.map((target) => [target.name, throughBackend(backendFor(target))] as const),
 ]
 

@@ -59,7 +59,7 @@ function interpreted(type: 'f64' | 'f32') {
   const graph = graphOf(type, COUNTERS)
   const arrays = COUNTERS.map(() => new ARRAYS[type](COUNT))
   const bound = arrays.map((array) => ({ array, pitch: COUNT, length: COUNT }))
-  compile(lower(graph, { fma: true }))(bound, { sampleCount: COUNT, begin: 0, end: COUNT })
+  compile(lower(graph, { fma: true, scaling: true }))(bound, { sampleCount: COUNT, begin: 0, end: COUNT })
   return arrays
 }
 

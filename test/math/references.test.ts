@@ -4,10 +4,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isPlain, OP_NAMES, type PlainOp } from '../../src/ir/ops.ts'
+import { loweringTarget } from '../../src/backends/llvm/generate.ts'
 import { sameBits } from '../support/values.ts'
 import { wasm } from '../wasm/support/backend.ts'
 import { backendFor, TARGETS } from '../llvm/support/targets.ts'
-import { throughBackend, throughInterpreter, type Application, type Evaluate } from './support/evaluate.ts'
+import {
+  LOWERING_TARGETS,
+  throughBackend,
+  throughInterpreter,
+  type Application,
+  type Evaluate,
+} from './support/evaluate.ts'
 
 const folder = join(import.meta.dirname, '..', 'fixtures', 'math')
 
@@ -87,13 +94,13 @@ test('a wrong result is seen', () => {
   expect(worstErrors(broken).length).toBe(27)
 })
 
-test.each([true, false])('the interpreter is below 1 ULP, fma: %s', (fma) => {
-  expect(worstErrors(throughInterpreter(fma))).toEqual([])
+test.each(LOWERING_TARGETS)('the interpreter is below 1 ULP, fma: $fma, scaling: $scaling', (target) => {
+  expect(worstErrors(throughInterpreter(target))).toEqual([])
 })
 
 test.each(TARGETS)('$name: the bits of the interpreter at every width', (target) => {
   const backend = backendFor(target)
-  const interpreter = throughInterpreter(target.target.fma)
+  const interpreter = throughInterpreter(loweringTarget(target.target))
   const native = target.target.vectorBytes / 8
   for (const width of [1, 2, 4, 8].filter((lanes) => lanes <= native)) {
     expect(differences(interpreter, throughBackend(backend, width))).toEqual([])
@@ -101,6 +108,6 @@ test.each(TARGETS)('$name: the bits of the interpreter at every width', (target)
 })
 
 test('WebAssembly: the bits of the interpreter without FMA, with 1, 2 and 4 vectors side by side', () => {
-  const interpreter = throughInterpreter(false)
+  const interpreter = throughInterpreter({ fma: false, scaling: false })
   for (const width of [2, 4, 8]) expect(differences(interpreter, throughBackend(wasm, width))).toEqual([])
 })

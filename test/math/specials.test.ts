@@ -2,7 +2,7 @@
 // ends of the range, in f64 and f32, with FMA and without.
 import { expect, test } from 'vitest'
 import { unaryOps } from './support/functions.ts'
-import { throughInterpreter } from './support/evaluate.ts'
+import { LOWERING_TARGETS, throughInterpreter } from './support/evaluate.ts'
 import { sameBits } from '../support/values.ts'
 import type { PlainOp } from '../../src/ir/ops.ts'
 import type { FloatType } from '../../src/ir/types.ts'
@@ -186,17 +186,17 @@ const BINARY: readonly (readonly [PlainOp, number, number, Expected])[] = [
 
 const ARRAYS = { f64: Float64Array, f32: Float32Array }
 const TYPES: readonly FloatType[] = ['f64', 'f32']
-const cases = TYPES.flatMap((type) => [true, false].map((fma) => ({ type, fma })))
+const cases = TYPES.flatMap((type) => LOWERING_TARGETS.map((target) => ({ type, target })))
 
 function agrees(got: number, expected: Expected, type: FloatType): boolean {
   if (typeof expected === 'number') return sameBits(got, expected)
   return Math.abs(got - expected.around) <= Math.abs(expected.around) * (type === 'f64' ? 2 ** -51 : 2 ** -22)
 }
 
-test.each(cases)('unary functions, $type, fma: $fma', ({ type, fma }) => {
+test.each(cases)('unary functions, $type, $target', ({ type, target }) => {
   const ops = Object.keys(UNARY) as PlainOp[]
   const x = new ARRAYS[type](ARGUMENTS)
-  const got = throughInterpreter(fma)(
+  const got = throughInterpreter(target)(
     ops.map((op) => ({ op, operands: [x] })),
     type,
   )
@@ -212,8 +212,8 @@ test('the table covers every unary function', () => {
   expect(unaryOps.filter((op) => !(op in UNARY))).toEqual([])
 })
 
-test.each(cases)('functions of two numbers, $type, fma: $fma', ({ type, fma }) => {
-  const got = throughInterpreter(fma)(
+test.each(cases)('functions of two numbers, $type, $target', ({ type, target }) => {
+  const got = throughInterpreter(target)(
     BINARY.map(([op, x, y]) => ({ op, operands: [new ARRAYS[type]([x]), new ARRAYS[type]([y])] })),
     type,
   )
@@ -223,10 +223,10 @@ test.each(cases)('functions of two numbers, $type, fma: $fma', ({ type, fma }) =
   expect(wrong).toEqual([])
 })
 
-test.each(cases)('the smallest and the largest numbers, $type, fma: $fma', ({ type, fma }) => {
+test.each(cases)('the smallest and the largest numbers, $type, $target', ({ type, target }) => {
   const smallest = type === 'f64' ? 2 ** -1074 : 2 ** -149
   const largest = type === 'f64' ? Number.MAX_VALUE : (2 - 2 ** -23) * 2 ** 127
-  const evaluate = throughInterpreter(fma)
+  const evaluate = throughInterpreter(target)
   const near = new ARRAYS[type]([smallest, -smallest])
   const small = evaluate(
     IDENTITY_NEAR_0.map((op) => ({ op, operands: [near] })),

@@ -4,9 +4,8 @@ import { expect, test } from 'vitest'
 import { createHostBackend } from '../../src/backends/host/index.ts'
 import type { Entries } from '../../src/backends/host/machine.ts'
 import { argumentLayout } from '../../src/backends/llvm/arguments.ts'
-import { emit } from '../../src/backends/llvm/emit.ts'
+import { generate } from '../../src/backends/llvm/generate.ts'
 import { interleaved, kernel, Mutable, ndarray, Vector } from '../../src/index.ts'
-import { lower } from '../../src/ir/lower/lower.ts'
 import { addressOf, readMemory } from '../../src/runtime/ffi.ts'
 import { INTERNALS } from '../../src/runtime/internals.ts'
 import { isRefusal, place } from '../../src/runtime/layout.ts'
@@ -33,7 +32,7 @@ const spying = {
     }
   },
 }
-const backend = createHostBackend(spying, (graph, options) => emit(lower(graph, options.target), options))
+const backend = createHostBackend(spying, generate)
 
 const layouts: readonly (readonly [string, (data: Float64Array) => unknown, number])[] = [
   ['component-major', (data) => ndarray(data, [3, 4]), 0],

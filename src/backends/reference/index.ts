@@ -11,7 +11,7 @@ import type { Backend, BuildOptions, Launch, LaunchRange, PlaneArray, PlaneType 
 import { outOfRange } from '../outOfRange.ts'
 
 /** It computes `fma` exactly, as targets that have the instruction do. */
-const TARGET = { fma: true }
+const TARGET = { fma: true, scaling: true }
 
 const ARRAYS: Record<PlaneType, new (length: number) => PlaneArray> = {
   f64: Float64Array,

@@ -37,7 +37,7 @@ export interface WasmOptions {
 }
 
 /** WebAssembly has no fused multiply-add: elementary functions take the forms that need none, the op itself is done in software. */
-const TARGET = { fma: false }
+const TARGET = { fma: false, scaling: false }
 
 const ARRAYS: Record<PlaneType, new (length: number) => PlaneArray> = {
   f64: Float64Array,

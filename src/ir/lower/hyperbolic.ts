@@ -12,29 +12,38 @@ import { rootPair } from './roots.ts'
 
 /** Above this sinh and cosh overflow. */
 const OVERFLOW: Record<Kit['type'], number> = { f64: 710.4758600739439, f32: 89.41598629223294 }
+/** Below this 4⁻ⁿ is a normal number. */
+const NORMAL: Record<Kit['type'], number> = { f64: 350, f32: 42 }
 
 /** a·cosh r + c·sinh r halved and scaled by 2ⁿ, for |x| = n·log 2 + r: a = 1 ∓ t, c = 1 ± t with t = 4⁻ⁿ. */
 function combine(kit: Kit, x: Value, isOdd: boolean): Value {
   const { b, k, mad } = kit
   const wide = kit.type === 'f64'
   const magnitude = b.abs(x)
-  const { exponent, high, low } = reduceByLn2(kit, magnitude)
+  const { bits, high, low } = reduceByLn2(kit, magnitude)
   const r = b.add(high, low)
   const z = b.mul(r, r)
   const even = mad(b.mul(z, z), kit.polynomial(wide ? coshTailF64 : coshTailF32, z), b.mul(z, k(0.5)))
   const odd = mad(b.mul(r, z), kit.polynomial(wide ? sinhTailF64 : sinhTailF32, z), low)
-  const t = b.ldexp(k(1), b.neg(b.add(exponent, exponent)))
-  const one = k(1)
-  const plus = b.add(one, t)
-  const minus = b.sub(one, t)
-  const [a, c] = isOdd ? [minus, plus] : [plus, minus]
-  const aLow = isOdd ? b.sub(b.sub(one, a), t) : b.add(b.sub(one, a), t)
-  // a + c·high exactly, but for the rest of c.
-  const linear = kit.product(c, high)
-  const top = kit.quickSum(a, linear.high)
-  const rest = mad(a, even, mad(c, odd, b.add(b.add(top.low, aLow), linear.low)))
-  const value = b.ldexp(b.add(top.high, rest), b.sub(exponent, b.const('i32', 1)))
-  return b.select(b.gt(magnitude, k(OVERFLOW[kit.type])), k(Infinity), value)
+  const scaled = (scale: Kit['scale']) => {
+    const t = scale(k(1), b.neg(b.add(bits, bits)))
+    const one = k(1)
+    const plus = b.add(one, t)
+    const minus = b.sub(one, t)
+    const [a, c] = isOdd ? [minus, plus] : [plus, minus]
+    const aLow = isOdd ? b.sub(b.sub(one, a), t) : b.add(b.sub(one, a), t)
+    // a + c·high exactly, but for the rest of c.
+    const linear = kit.product(c, high)
+    const top = kit.quickSum(a, linear.high)
+    const rest = mad(a, even, mad(c, odd, b.add(b.add(top.low, aLow), linear.low)))
+    // Halved before it is scaled: of a subnormal sum, whose scale is 1, that is exact.
+    return scale(b.mul(b.add(top.high, rest), k(0.5)), bits)
+  }
+  return kit.ordinaryOr(
+    b.lt(magnitude, k(NORMAL[kit.type])),
+    () => scaled(kit.scaleNormal),
+    () => b.select(b.gt(magnitude, k(OVERFLOW[kit.type])), k(Infinity), scaled(kit.scale)),
+  )
 }
 
 export const cosh: Lowering = (b, [x], target) => combine(createKit(b, x!.type, target), x!, false)
@@ -78,7 +87,7 @@ export const tanh: Lowering = (b, [x], target) => {
   const bounded = b.select(b.gt(magnitude, limit), limit, magnitude)
   // e^(2x) = 2ⁿ·(1 + E): tanh = ((1 − 2⁻ⁿ) + E)/((1 + 2⁻ⁿ) + E).
   const parts = expm1Parts(kit, b.add(bounded, bounded))
-  const t = b.ldexp(k(1), b.neg(parts.exponent))
+  const t = kit.scaleNormal(k(1), b.neg(parts.bits))
   const over = b.sub(k(1), t)
   const under = b.add(k(1), t)
   const n = addParts(kit, over, b.sub(b.sub(k(1), over), t), parts)

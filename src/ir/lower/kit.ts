@@ -10,6 +10,8 @@ import { isFloat, type FloatType, type Type } from '../types.ts'
 export interface LoweringTarget {
   /** A fused multiply-add instruction. Without it the lowerings use forms that need none, with the same error bounds. */
   readonly fma: boolean
+  /** An instruction that multiplies by any power of two. Without it the lowerings add to the exponent's bits wherever that is exact. */
+  readonly scaling: boolean
 }
 
 /**
@@ -27,7 +29,7 @@ export interface Pair {
 export interface Kit {
   readonly b: Builder
   readonly type: FloatType
-  readonly fma: boolean
+  readonly target: LoweringTarget
   /** A literal of the kit's float type, rounded to it. */
   k(x: number): Value
   /** a·b + c, fused where the target can. */
@@ -49,14 +51,21 @@ export interface Kit {
   /** x with its sign flipped where y is negative. */
   flipSign(x: Value, y: Value): Value
   /**
-   * The whole number nearest to x·factor: as a float, in the low bits of an integer of equal width, and as i32. For magnitudes up to
-   * 2^31 (f64) or 2^22 (f32); beyond, any number.
+   * The whole number nearest to x·factor: as a float, and in the low 32 bits of an integer of equal width. For magnitudes up to 2^31
+   * (f64) or 2^22 (f32); beyond, any number.
    */
-  nearest(x: Value, factor: number): { readonly whole: Value; readonly bits: Value; readonly exponent: Value }
+  nearest(x: Value, factor: number): { readonly whole: Value; readonly bits: Value }
   /** 1/d to 12 % by negating the exponent in the bits of d: enough for the rest of a rounded quotient. For normal d and 1/d. */
   reciprocalGuess(d: Value): Value
-  /** x·2^n for n in the low bits of `bits` (as from `nearest`), where x and the result are normal numbers. */
+  /** x·2^n rounded once, for n in the low bits of `bits`, as from `nearest`. */
+  scale(x: Value, bits: Value): Value
+  /** The same where x and the result are normal numbers. */
   scaleNormal(x: Value, bits: Value): Value
+  /**
+   * The general value; but where `isOrdinary` holds in all lanes the quick one, which scales normal numbers to normal numbers by
+   * {@link scaleNormal}: without an instruction that scales, the general way takes as long as all the rest of an exponential.
+   */
+  ordinaryOr(isOrdinary: Value, quick: () => Value, general: () => Value): Value
   /** Float bits as an integer of equal width, and back. */
   toBits(x: Value): Value
   fromBits(x: Value): Value
@@ -73,7 +82,8 @@ const SIGN: Record<FloatType, bigint> = { f64: -(2n ** 63n), f32: -(2n ** 31n) }
 const UPPER_HALF: Record<FloatType, bigint> = { f64: ~0x7ffffffn, f32: ~0xfffn }
 
 /** The kit of a float type; the op table lets no other type reach a lowering that asks for one. */
-export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit {
+export function createKit(b: Builder, type: Type, target: LoweringTarget): Kit {
+  const { fma, scaling } = target
   if (!isFloat(type)) throw new HarrierError('E_INTERNAL', `lowering: ${type} is no float type`)
   const k = (x: number) => b.const(type, x)
   const integer = type === 'f64' ? 'i64' : 'i32'
@@ -114,7 +124,7 @@ export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit 
   return {
     b,
     type,
-    fma,
+    target,
     k,
     mad,
     nmad,
@@ -141,10 +151,20 @@ export function createKit(b: Builder, type: Type, { fma }: LoweringTarget): Kit 
     nearest(x, factor) {
       const shifted = mad(x, k(factor), k(SHIFTER[type]))
       const bits = toBits(shifted)
-      const exponent = type === 'f64' ? b.convert(bits, 'i32') : b.sub(bits, bitsConst(SHIFTER_BITS_F32))
-      return { whole: b.sub(shifted, k(SHIFTER[type])), bits, exponent }
+      const low = type === 'f64' ? bits : b.sub(bits, bitsConst(SHIFTER_BITS_F32))
+      return { whole: b.sub(shifted, k(SHIFTER[type])), bits: low }
     },
     reciprocalGuess: (d) => fromBits(b.sub(bitsConst(RECIPROCAL_GUESS[type]), toBits(d))),
+    scale: (x, bits) => b.ldexp(x, type === 'f64' ? b.convert(bits, 'i32') : bits),
+    ordinaryOr(isOrdinary, quick, general) {
+      if (scaling) return general()
+      const [value] = b.branch(
+        isOrdinary,
+        () => [quick()],
+        () => [general()],
+      )
+      return value!
+    },
     scaleNormal: (x, bits) => fromBits(b.add(toBits(x), b.shl(bits, bitsConst(type === 'f64' ? 52n : 23n)))),
     toBits,
     fromBits,

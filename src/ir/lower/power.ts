@@ -4,7 +4,7 @@
 import { expTailShort, ln2F64, logTailShort, powerLogTail, twoThirds } from './coefficients.ts'
 import type { Builder } from '../build.ts'
 import type { Value } from '../graph.ts'
-import { clampRange, expOfPair, reduceByLn2, scaleOnce } from './exponential.ts'
+import { clampRange, EXP_NORMAL, expOfPair, reduceByLn2, scaleWithin } from './exponential.ts'
 import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
 import { splitExponent } from './logarithm.ts'
 
@@ -45,8 +45,8 @@ function magnitude(kit: Kit, x: Value, y: Value): Value {
   const isOrdinary = b.and(b.gt(x, k(0)), b.lt(x, k(Infinity)))
   const logHigh = b.select(isOrdinary, log.high, b.select(b.gt(x, k(0)), x, b.select(b.eq(x, k(0)), k(-Infinity), x)))
   const t = kit.product(y, logHigh)
-  const { mantissa, exponent } = expOfPair(kit, t.high, kit.mad(y, log.low, t.low))
-  return clampRange(kit, t.high, scaleOnce(kit, mantissa.high, mantissa.low, exponent), RANGE)
+  const { mantissa, bits } = expOfPair(kit, t.high, kit.mad(y, log.low, t.low))
+  return scaleWithin(kit, mantissa, bits, { argument: t.high, normal: EXP_NORMAL.f64, range: RANGE })
 }
 
 /** The same for f32 operands in f64: log x to 2^-44, e^t to 2^-38. */
@@ -61,7 +61,11 @@ function shortMagnitude(kit: Kit, x: Value, y: Value): Value {
   const reduced = reduceByLn2(kit, t)
   const r = b.add(reduced.high, reduced.low)
   const value = mad(b.mul(r, r), kit.polynomial(expTailShort, r), b.add(k(1), r))
-  return clampRange(kit, t, b.ldexp(value, reduced.exponent), RANGE)
+  return kit.ordinaryOr(
+    b.lt(b.abs(t), k(EXP_NORMAL.f64)),
+    () => kit.scaleNormal(value, reduced.bits),
+    () => clampRange(kit, t, kit.scale(value, reduced.bits), RANGE),
+  )
 }
 
 /** Signs and the cases that no logarithm covers. */

@@ -18,7 +18,7 @@ export interface Reduced {
 export function reduceByHalfPi(kit: Kit, x: Value, scale: 1 | 0.5 = 1): Reduced {
   const { b } = kit
   const scaled = (value: Value) => b.mul(value, kit.k(scale))
-  const common = kit.fma ? reduceFused(kit, x, scale) : reduceUnfused(kit, x, scale)
+  const common = kit.target.fma ? reduceFused(kit, x, scale) : reduceUnfused(kit, x, scale)
   const [high, low, quadrant] = b.branch(
     b.gt(b.abs(x), kit.k(COMMON_LIMIT[kit.type])),
     () => {
@@ -60,7 +60,7 @@ function reduceUnfused(kit: Kit, x: Value, scale: number): Reduced {
 /** An f32 angle reduced in f64 and cut into two f32. */
 function reduceThroughDouble(kit: Kit, x: Value): Reduced {
   const { b } = kit
-  const wide = createKit(b, 'f64', { fma: kit.fma })
+  const wide = createKit(b, 'f64', kit.target)
   const { reduced, quadrant } = reduceByHalfPi(wide, b.convert(x, 'f64'))
   const high = b.convert(reduced.high, 'f32')
   const low = b.convert(b.add(b.sub(reduced.high, b.convert(high, 'f64')), reduced.low), 'f32')

@@ -19,7 +19,7 @@ function exponentOf({ b, k, toBits, bitsConst }: Kit, x: Value): Value {
 
 /** r − q·d, exact. Without FMA a product beside the largest double could overflow; both are multiples of 2^800 there. */
 function difference(kit: Kit, q: Value, d: Value, r: Value): Value {
-  if (kit.fma) return kit.residual(q, d, r)
+  if (kit.target.fma) return kit.residual(q, d, r)
   const { b, k } = kit
   const isGreat = b.gt(r, k(2 ** 1000))
   const scale = b.select(isGreat, k(2 ** -100), k(1))

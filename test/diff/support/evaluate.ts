@@ -24,7 +24,7 @@ const ARRAYS: Record<Type, (length: number) => PlaneArray> = {
 /** A graph made ready: evaluates it on `samples` samples and gives what it wrote. Accumulators start from the input of their name, or from 0. */
 export function evaluator(graph: Graph): (inputs: Planes, samples: number) => Record<string, number[]> {
   verify(graph)
-  const lowered = lower(graph, { fma: true })
+  const lowered = lower(graph, { fma: true, scaling: true })
   const run = compile(lowered)
   const { written } = accesses(graph)
   return (inputs, samples) => {

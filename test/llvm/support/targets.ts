@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHostBackend, type HostBackend } from '../../../src/backends/host/index.ts'
 import type { ModuleRequest } from '../../../src/backends/host/machine.ts'
-import { emit } from '../../../src/backends/llvm/emit.ts'
+import { generate } from '../../../src/backends/llvm/generate.ts'
 import type { HostTarget } from '../../../src/backends/llvm/interface.ts'
-import { lower } from '../../../src/ir/lower/lower.ts'
 import { processor } from '../../../src/runtime/cpu.ts'
 import { createMachine } from '../../../src/runtime/machine.ts'
 
@@ -81,7 +80,7 @@ export function backendFor({ march, target }: TestTarget, clang?: string): Targe
       },
       assemble: ({ llvm, codegenLevel }) => run(compiler.path, ['-S', '-o', '-', ...flags(codegenLevel)], llvm),
     },
-    (graph, options) => emit(lower(graph, options.target), options),
+    generate,
   )
   return { ...backend, built }
 }

@@ -3,6 +3,7 @@ import type { Backend, PlaneArray } from '../../../src/backends/backend.ts'
 import { createBuilder } from '../../../src/ir/build.ts'
 import type { Graph, Plane } from '../../../src/ir/graph.ts'
 import { compile } from '../../../src/ir/interpret.ts'
+import type { LoweringTarget } from '../../../src/ir/lower/kit.ts'
 import { lower } from '../../../src/ir/lower/lower.ts'
 import { definition, type PlainOp } from '../../../src/ir/ops.ts'
 import type { FloatType, Type } from '../../../src/ir/types.ts'
@@ -78,9 +79,16 @@ export const throughBackend =
     return arrays
   }
 
-/** Through the interpreter, lowered for a target with or without FMA. */
+/** Targets between which lowerings differ. */
+export const LOWERING_TARGETS: readonly LoweringTarget[] = [
+  { fma: true, scaling: true },
+  { fma: true, scaling: false },
+  { fma: false, scaling: false },
+]
+
+/** Through the interpreter, lowered for a target. */
 export const throughInterpreter =
-  (fma: boolean): Evaluate =>
+  (target: LoweringTarget): Evaluate =>
   (applications, type) => {
     const prepared = prepare(applications, type)
     const length = applications[0]!.operands[0]!.length
@@ -90,6 +98,6 @@ export const throughInterpreter =
       planes.forEach((plane, i) => (bound[plane] = { array: applications[k]!.operands[i]!, pitch: length, length })),
     )
     prepared.outputs.forEach((plane, k) => (bound[plane] = { array: arrays[k]!, pitch: length, length }))
-    compile(lower(prepared.graph, { fma }))(bound, { sampleCount: length, begin: 0, end: length })
+    compile(lower(prepared.graph, target))(bound, { sampleCount: length, begin: 0, end: length })
     return arrays
   }
