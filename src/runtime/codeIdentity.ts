@@ -2,7 +2,6 @@
 // another version of the emitter made, and no version number has to be kept by hand.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BackendName } from '../backends/backend.ts'
 import { areSame, statesOf, type FileMemory } from './fileMemory.ts'
@@ -42,16 +41,20 @@ function identify(backend: BackendName, memory: FileMemory): string {
 
 function filesOf(folders: readonly string[]): string[] {
   try {
-    return folders.flatMap((folder) => {
-      const path = fileURLToPath(new URL(folder, import.meta.url))
-      return readdirSync(path, { recursive: true, encoding: 'utf8' })
-        .filter((name) => /\.(ts|js)$/.test(name) && !name.endsWith('.d.ts'))
-        .sort()
-        .map((name) => join(path, name))
-    })
+    return folders.flatMap((folder) => codeUnder(fileURLToPath(new URL(folder, import.meta.url))))
   } catch {
     return [fileURLToPath(import.meta.url)]
   }
+}
+
+/** The files of code in a folder and those below it. (The recursive form of readdir takes ten times as long.) */
+function codeUnder(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return entries.flatMap((entry) => {
+    const path = `${folder}${entry.name}`
+    if (entry.isDirectory()) return codeUnder(`${path}/`)
+    return /\.(ts|js)$/.test(entry.name) && !entry.name.endsWith('.d.ts') ? [path] : []
+  })
 }
 
 function digest(paths: readonly string[]): string {

@@ -106,9 +106,11 @@ function onPath(name: string, environment: NodeJS.ProcessEnv): string | undefine
           .filter((folder) => folder !== '')
           .map((folder) => join(folder, name))
   return candidates.find((path) => {
+    // First, as a failed access makes an error with its stack, and most folders of PATH do not hold the program.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
     try {
       accessSync(path, constants.X_OK)
-      return statSync(path).isFile()
+      return true
     } catch {
       return false
     }

@@ -27,6 +27,9 @@ export interface LoadedKernel {
 /** More threads than this per processor only cost memory, and the OpenMP runtime ends the process when it cannot create one. */
 const MOST_THREADS = 256
 
+/** A clock. (The first use of `performance` loads a module of Node, which takes longer than a launch.) */
+const milliseconds = (): number => Number(process.hrtime.bigint()) / 1e6
+
 /** What native code may reach during a call. */
 interface Reachable {
   /** By plane number; uniforms have none. */
@@ -111,9 +114,9 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       try {
         if (threads > 1) entries.runParallel(address, begin, end, threads)
         else if (range.threads === undefined && rule.wantsTiming(end - begin)) {
-          const start = performance.now()
+          const start = milliseconds()
           entries.run(address, begin, end)
-          rule.record(end - begin, performance.now() - start)
+          rule.record(end - begin, milliseconds() - start)
         } else entries.run(address, begin, end)
       } finally {
         running.pop()
@@ -137,9 +140,9 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       try {
         await whenFree(async () => {
           if (threads > 1) return entries.runParallelAsync(own.block.address, begin, end, threads)
-          const start = performance.now()
+          const start = milliseconds()
           await entries.runAsync(own.block.address, begin, end)
-          if (range.threads === undefined) rule.record(end - begin, performance.now() - start)
+          if (range.threads === undefined) rule.record(end - begin, milliseconds() - start)
         })
       } finally {
         pending.delete(own)
