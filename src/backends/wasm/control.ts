@@ -12,9 +12,11 @@ export type EmitRegion = (region: Region, mask: Mask) => void
 
 type Row = (e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegion) => void
 
+const joined = (op: 'and' | 'or', vectors: readonly string[]): string =>
+  vectors.reduce((all, vector) => `(v128.${op} ${all} ${vector})`)
+
 /** Whether a lane of any vector is set. */
-export const anyLane = (masks: readonly string[]): string =>
-  `(v128.any_true ${masks.map(read).reduce((all, mask) => `(v128.or ${all} ${mask})`)})`
+export const anyLane = (masks: readonly string[]): string => `(v128.any_true ${joined('or', masks.map(read))})`
 
 export const everyVector = (e: Emitter): readonly number[] =>
   Array.from({ length: e.frame.vectors }, (_, vector) => vector)
@@ -120,14 +122,6 @@ function loop(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegi
   e.give(counter)
 }
 
-/** Runs a side where it has something to run and a test holds, then uses its results. */
-function side(e: Emitter, region: Region, test: string, mask: Mask, emitRegion: EmitRegion, use: () => void): void {
-  if (region.nodes.length === 0) use()
-  else {
-    e.nest(`(if ${test} (then`, () => e.scoped(() => emitRegion(region, mask), use), '))')
-  }
-}
-
 /** Sides of which all lanes take the same one. */
 function sidesTogether(
   e: Emitter,
@@ -150,14 +144,15 @@ function sidesTogether(
   })
 }
 
-/** Sides that lanes take as `chosen` says, one mask local for each vector. */
-function sidesApart(
-  e: Emitter,
-  construct: Construct,
-  chosen: (side: number, vector: number) => string,
-  mask: Mask,
-  emitRegion: EmitRegion,
-): void {
+/** Which lanes take a side. */
+interface Choice {
+  readonly lanes: (side: number, vector: number) => string
+  /** Whether any lane of any vector does. */
+  readonly any: (side: number) => string
+}
+
+/** Sides of which each lane takes one. */
+function sidesApart(e: Emitter, construct: Construct, chosen: Choice, mask: Mask, emitRegion: EmitRegion): void {
   const results = e.declareResults(construct)
   const vectors = everyVector(e)
   const taken = vectors.map(() => e.take('v128'))
@@ -174,18 +169,30 @@ function sidesApart(
   }
   for (const k of order) {
     const { results: values } = construct.regions[k]!
-    for (const vector of k === free ? [] : vectors) {
-      e.set(taken[vector]!, chosen(k, vector))
-      if (mask) e.set(running[vector]!, `(v128.and ${read(taken[vector]!)} ${read(mask[vector]!)})`)
-    }
-    side(e, construct.regions[k]!, anyLane(running), running, emitRegion, () =>
+    const choose = () => vectors.forEach((vector) => e.set(taken[vector]!, chosen.lanes(k, vector)))
+    const use = () =>
       results.forEach((locals, index) =>
         locals.forEach((local, vector) => {
           const value = values[index]!
           e.set(local, k === first ? e.get(value, vector) : blend(e, value, vector, read(local), read(taken[vector]!)))
         }),
-      ),
-    )
+      )
+    const run = () => e.scoped(() => emitRegion(construct.regions[k]!, running), use)
+    if (k === free) use()
+    else if (mask) {
+      choose()
+      vectors.forEach((vector) => e.set(running[vector]!, `(v128.and ${read(taken[vector]!)} ${read(mask[vector]!)})`))
+      e.nest(`(if ${anyLane(running)} (then`, run, '))')
+    } else {
+      e.nest(
+        `(if ${chosen.any(k)} (then`,
+        () => {
+          choose()
+          run()
+        },
+        '))',
+      )
+    }
   }
   if (mask) running.forEach(e.give)
   taken.forEach(e.give)
@@ -198,13 +205,12 @@ function branch(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRe
     sidesTogether(e, construct, [holds, `(i32.eqz ${holds})`], mask, emitRegion)
     return
   }
-  sidesApart(
-    e,
-    construct,
-    (k, vector) => (k === 0 ? e.get(condition, vector) : `(v128.not ${e.get(condition, vector)})`),
-    mask,
-    emitRegion,
-  )
+  const conditions = everyVector(e).map((vector) => e.get(condition, vector))
+  const chosen: Choice = {
+    lanes: (k, vector) => (k === 0 ? conditions[vector]! : `(v128.not ${conditions[vector]})`),
+    any: (k) => `(v128.any_true ${k === 0 ? joined('or', conditions) : `(v128.not ${joined('and', conditions)})`})`,
+  }
+  sidesApart(e, construct, chosen, mask, emitRegion)
 }
 
 function dispatch(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegion): void {
@@ -219,7 +225,14 @@ function dispatch(e: Emitter, construct: Construct, mask: Mask, emitRegion: Emit
     sidesTogether(e, construct, tests, mask, emitRegion)
     return
   }
-  sidesApart(e, construct, (k, vector) => widenMask(isCase(k, vector), lanes), mask, emitRegion)
+  const chosen: Choice = {
+    lanes: (k, vector) => widenMask(isCase(k, vector), lanes),
+    any: (k) => {
+      const cases = everyVector(e).map((vector) => widenMask(isCase(k, vector), lanes))
+      return `(v128.any_true ${joined('or', cases)})`
+    },
+  }
+  sidesApart(e, construct, chosen, mask, emitRegion)
 }
 
 export const constructs: Record<ConstructOp, Row> = { loop, branch, dispatch }

@@ -19,7 +19,7 @@ import type { BuildOptions } from '../backend.ts'
 import { uniformity, type Uniformity } from '../llvm/uniformity.ts'
 import { loadSamples } from './access.ts'
 import { anyLane } from './control.ts'
-import { BEGIN, createEmitter, END, read, SAMPLE, type Emitter } from './emitter.ts'
+import { BEGIN, constantGlobals, createEmitter, END, read, SAMPLE, type Emitter, type Sections } from './emitter.ts'
 import { foldFunctions } from './fold.ts'
 import { layOut, type Frame } from './frame.ts'
 import { laneCount, widenMask } from './lanes.ts'
@@ -102,15 +102,15 @@ function emitModule(kernel: Kernel, frame: Frame): Emitted {
   const isDecidedElsewhere =
     check || finishingPlane(graph) >= 0 || (frame.log !== null && frame.log.mode !== 'together')
   const isRepeated = isMasked && !isDecidedElsewhere && nodes <= MOST_REPEATED_NODES
-  const parts = refilled ? emitRefilling(kernel, refilled, frame) : emitFunction(kernel, frame, 'part', isMasked)
-  const functions = [
-    check ? REPORT_FUNCTION : '',
-    parts.text,
-    isRepeated ? emitFunction(kernel, frame, 'whole', false).text : '',
-    ...foldFunctions(frame),
+  const printed = [
+    refilled ? emitRefilling(kernel, refilled, frame) : emitFunction(kernel, frame, 'part', isMasked),
+    ...(isRepeated ? [emitFunction(kernel, frame, 'whole', false)] : []),
   ]
+  const functions = [check ? REPORT_FUNCTION : '', ...printed.map(({ text }) => text), ...foldFunctions(frame)]
+  const constants = new Map(printed.flatMap((each) => [...each.constants]))
   const text = `(module
   (import "harrier" "memory" (memory 1 32768))
+${constantGlobals(constants).join('\n')}
   (export "part" (func $part))
   (export "whole" (func $${isRepeated ? 'whole' : 'part'}))
   (export "reset" (func $reset))
@@ -121,12 +121,19 @@ ${functions.filter((text) => text !== '').join('\n')}
   return { text, frame }
 }
 
+/** The text of a function, with what else it says about itself. */
+interface Printed extends Pick<Sections, 'constants'> {
+  readonly text: string
+  /** The most vectors that live at one time. */
+  readonly live: number
+}
+
 function emitFunction(
   { graph, alike, check, sampleStrides }: Kernel,
   frame: Frame,
   name: string,
   isMasked: boolean,
-): { readonly text: string; readonly live: number } {
+): Printed {
   const { invariant, early, late } = rootOrder(graph, alike, frame, check)
   const order = [...invariant, ...early, ...late]
   const e = createEmitter({ graph, frame, uniformity: alike, order, check, sampleStrides })
@@ -147,7 +154,7 @@ function emitFunction(
     if (frame.log) applyNotes(e)
   }
 
-  const { setup, group, body: lines, locals } = e.sections()
+  const { setup, group, body: lines, locals, constants } = e.sections()
   const scatterLocals = frame.log ? SCATTER_LOCALS.map((local) => `(local ${local} i32)`).join(' ') : ''
   const text = `  (func $${name} (param $block i32) (param $begin i32) (param $end i32)
   (local $sample i32) ${scatterLocals} ${locals.declarations()}
@@ -161,11 +168,11 @@ ${lines}
   )
   (local.set $sample (i32.add ${SAMPLE} (i32.const ${frame.group})))
   (br $nextGroup))))`
-  return { text, live: locals.peak() }
+  return { text, live: locals.peak(), constants }
 }
 
 /** The function `part` of a kernel whose lanes take new samples as they finish: it runs any samples, whole groups or not. */
-function emitRefilling({ graph, sampleStrides }: Kernel, loop: Construct, frame: Frame): { readonly text: string } {
+function emitRefilling({ graph, sampleStrides }: Kernel, loop: Construct, frame: Frame): Printed {
   // Lanes count their iterations apart.
   const alike = uniformity(graph, loop)
   const invariant = [...invariantNodes(graph, alike)]
@@ -183,12 +190,12 @@ function emitRefilling({ graph, sampleStrides }: Kernel, loop: Construct, frame:
   emitNodes(e, invariant, undefined)
   e.startGroup()
   const { declarations } = emitRefilled(e, loop, varying)
-  const { setup, body, locals } = e.sections()
+  const { setup, body, locals, constants } = e.sections()
   const text = `  (func $part (param $block i32) (param $begin i32) (param $end i32)
   ${samples.map((sample) => `(local ${sample} v128)`).join(' ')} ${declarations} ${locals.declarations()}
 ${setup}
 ${body})`
-  return { text }
+  return { text, live: locals.peak(), constants }
 }
 
 /** The nodes of a group, in two parts: what may be run again, and what follows. */

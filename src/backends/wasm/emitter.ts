@@ -53,7 +53,7 @@ export interface Emitter {
   take(type: LocalType): string
   give(local: string): void
 
-  /** A literal in every lane. Engines take several instructions to make one, so that it is made once a call. */
+  /** A literal in every lane; see {@link constantGlobals}. */
   constant(literal: Literal, type: Type): string
   /** Computed once a call, before the samples. */
   once(key: string, type: LocalType, expression: () => string): string
@@ -63,8 +63,25 @@ export interface Emitter {
   masks(): readonly string[]
   /** From here on lines belong to the body of the group; before, to the call. */
   startGroup(): void
-  sections(): { readonly setup: string; readonly group: string; readonly body: string; readonly locals: Locals }
+  sections(): Sections
 }
+
+/** What was emitted. */
+export interface Sections {
+  readonly setup: string
+  readonly group: string
+  readonly body: string
+  readonly locals: Locals
+  /** Names of the global constants that are used, with their values. */
+  readonly constants: ReadonlyMap<string, string>
+}
+
+/**
+ * Declares constants of functions. An engine makes a literal anew, in up to four instructions, wherever it is used; what a global holds
+ * that could have changed it loads, once a call.
+ */
+export const constantGlobals = (constants: ReadonlyMap<string, string>): string[] =>
+  [...constants].map(([name, value]) => `  (global ${name} (mut v128) ${value})`)
 
 /** Vectors that engines make in one instruction. */
 const CHEAP: ReadonlySet<string> = new Set([
@@ -113,6 +130,7 @@ export function createEmitter({
   let indent = '  '
   let inGroup = false
   const keptForCall = new Map<string, string>()
+  const constants = new Map<string, string>()
   const keptForGroup = new Map<string, string>()
   /** What was declared in the region that is being emitted. */
   let scope: Holding[] = []
@@ -133,7 +151,11 @@ export function createEmitter({
 
   function constant(literal: Literal, type: Type): string {
     const text = splat(literal, type, lanes)
-    return CHEAP.has(text) ? text : once(text, 'v128', () => text)
+    if (CHEAP.has(text)) return text
+    const [, lanesOf, bits] = text.split(' ')
+    const name = `$${lanesOf}.${bits}`
+    constants.set(name, text)
+    return once(name, 'v128', () => `(global.get ${name})`)
   }
 
   function holdingOf(value: Value): Holding {
@@ -249,6 +271,7 @@ export function createEmitter({
       group: group.join('\n'),
       body: body.join('\n'),
       locals,
+      constants,
     }),
   }
 }

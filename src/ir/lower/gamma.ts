@@ -75,7 +75,7 @@ function sineOfTurns(kit: Kit, y: Value): Pair {
   const isUpper = b.gt(rest, k(0.25))
   const turn = b.select(isUpper, b.sub(k(0.5), rest), rest)
   const angle = multiply(kit, { high: turn, low: k(0) }, literal(kit, piPair))
-  const { sine, cosine } = sineAndCosine(kit, angle)
+  const { sine, cosine } = sineAndCosine(kit, angle.high, angle.low)
   const chosen = choose(kit, isUpper, cosine, sine)
   return kit.quickSum(chosen.high, chosen.low)
 }

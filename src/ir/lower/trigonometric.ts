@@ -7,21 +7,32 @@ import type { Value } from '../graph.ts'
 import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
 import { reduceByHalfPi } from './reduction.ts'
 
-/** Sine and cosine of a reduced argument, the high parts plus small rests. */
-export function sineAndCosine(kit: Kit, { high: r, low }: Pair): { readonly sine: Pair; readonly cosine: Pair } {
+/** Sine and cosine of a reduced argument, whose rest may be absent: the high parts plus small rests. */
+export function sineAndCosine(kit: Kit, r: Value, low?: Value): { readonly sine: Pair; readonly cosine: Pair } {
   const { b, k, mad } = kit
   const wide = kit.type === 'f64'
   const z = b.mul(r, r)
   const sineTail = kit.polynomial(wide ? sinTailF64 : sinTailF32, z)
   const cosineTail = kit.polynomial(wide ? cosTailF64 : cosTailF32, z)
-  // 1 − r²/2 as the rounded difference and its exact error.
-  const half = b.mul(r, k(0.5))
-  const top = kit.nmad(half, r, k(1))
-  const error = kit.residual(half, r, b.sub(k(1), top))
+  const { top, error } = oneLessHalfSquare(kit, r, z)
+  const cube = b.mul(r, z)
   return {
-    sine: { high: r, low: mad(b.mul(r, z), sineTail, low) },
-    cosine: { high: top, low: mad(b.mul(z, z), cosineTail, kit.nmad(r, low, error)) },
+    sine: { high: r, low: low ? mad(cube, sineTail, low) : b.mul(cube, sineTail) },
+    cosine: { high: top, low: mad(b.mul(z, z), cosineTail, low ? kit.nmad(r, low, error) : error) },
   }
+}
+
+/** 1 − r²/2 as the rounded difference and its error: all of it with FMA, without all but that of z = r², at most a quarter of an ULP. */
+function oneLessHalfSquare(kit: Kit, r: Value, z: Value): { readonly top: Value; readonly error: Value } {
+  const { b, k } = kit
+  if (kit.target.fma) {
+    const half = b.mul(r, k(0.5))
+    const top = kit.nmad(half, r, k(1))
+    return { top, error: kit.residual(half, r, b.sub(k(1), top)) }
+  }
+  const half = b.mul(z, k(0.5))
+  const top = b.sub(k(1), half)
+  return { top, error: b.sub(b.sub(k(1), top), half) }
 }
 
 const collapse = ({ b }: Kit, { high, low }: Pair): Value => b.add(high, low)
@@ -35,23 +46,40 @@ function inQuadrant(kit: Kit, quadrant: Value, even: Value, odd: Value): Value {
   return kit.fromBits(b.xor(kit.toBits(b.select(isOdd, odd, even)), sign))
 }
 
-const prepare = (kit: Kit, x: Value) => {
-  const { reduced, quadrant } = reduceByHalfPi(kit, x)
-  return { quadrant, ...sineAndCosine(kit, reduced) }
+/** Below this magnitude, a little under π/4, the argument is its own reduction. */
+const REDUCED = 0.785
+
+/**
+ * Sine and cosine of any argument, but for the sign of zero. Vectors of small arguments skip the reduction and the choice between the
+ * two, which take more time than the polynomial. Both are results of one branch, which a kernel that uses both shares.
+ */
+function sineAndCosineOf(kit: Kit, x: Value): readonly Value[] {
+  const { b, k, bitsConst } = kit
+  return b.branch(
+    b.lt(b.abs(x), k(REDUCED)),
+    () => {
+      const { sine, cosine } = sineAndCosine(kit, x)
+      return [collapse(kit, sine), collapse(kit, cosine)]
+    },
+    () => {
+      const { reduced, quadrant } = reduceByHalfPi(kit, x)
+      const parts = sineAndCosine(kit, reduced.high, reduced.low)
+      const [sine, cosine] = [collapse(kit, parts.sine), collapse(kit, parts.cosine)]
+      const next = b.add(quadrant, bitsConst(1n))
+      return [inQuadrant(kit, quadrant, sine, cosine), inQuadrant(kit, next, sine, cosine)]
+    },
+  )
 }
 
 export const sin: Lowering = (b, [x], target) => {
   const kit = createKit(b, x!.type, target)
-  const { quadrant, sine, cosine } = prepare(kit, x!)
-  const value = inQuadrant(kit, quadrant, collapse(kit, sine), collapse(kit, cosine))
-  return b.select(b.eq(x!, kit.k(0)), x!, value)
+  const [sine] = sineAndCosineOf(kit, x!)
+  return b.select(b.eq(x!, kit.k(0)), x!, sine!)
 }
 
 export const cos: Lowering = (b, [x], target) => {
-  const kit = createKit(b, x!.type, target)
-  const { quadrant, sine, cosine } = prepare(kit, x!)
-  const next = b.add(quadrant, kit.bitsConst(1n))
-  return inQuadrant(kit, next, collapse(kit, sine), collapse(kit, cosine))
+  const [, cosine] = sineAndCosineOf(createKit(b, x!.type, target), x!)
+  return cosine!
 }
 
 /** tan r from t = tan(r/2): 2t/(1 − t²), or for an odd quadrant −(1 − t²)/2t. */
