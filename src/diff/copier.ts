@@ -2,7 +2,7 @@
 // Invariants: records on tapes are repeated with the values, other effects only where `keep` takes them; the last emission of a value
 // is the one that it stands for.
 import { HarrierError } from '../errors.ts'
-import type { Builder } from '../ir/build.ts'
+import type { Builder, SidedOp } from '../ir/build.ts'
 import { copyEffect, copyValue, type Renaming } from '../ir/copy.ts'
 import { isConstruct, isEffect, type Construct, type PlaneEffect, type Region, type Value } from '../ir/graph.ts'
 import { createValueMap } from './value-map.ts'
@@ -58,17 +58,16 @@ export function createCopier({ b, renaming, keep }: CopierParts): Copier {
     })
   }
 
-  function copySides({ op, operands, regions }: Construct): readonly Value[] {
+  function copySides(op: SidedOp, { operands, regions }: Construct): readonly Value[] {
     const sides = regions.map((region) => () => {
       copy(region)
       return region.results.map(primalOf)
     })
-    const selector = primalOf(operands[0]!)
-    return op === 'branch' ? b.branch(selector, sides[0]!, sides[1]!) : b.dispatch(selector, sides)
+    return b.sides(op, primalOf(operands[0]!), sides)
   }
 
   function copyConstruct(construct: Construct): void {
-    const made = construct.op === 'loop' ? copyLoop(construct) : copySides(construct)
+    const made = construct.op === 'loop' ? copyLoop(construct) : copySides(construct.op, construct)
     made.forEach((value, k) => primal.setResult(construct, k, value))
   }
 

@@ -139,8 +139,7 @@ export function sweepForward(graph: Graph, { kernel, b, plane, moves, seed, effe
       emit(region)
       return yields(region.results, hasTangent)
     })
-    const selector = primalOf(construct.operands[0]!)
-    const made = construct.op === 'branch' ? b.branch(selector, sides[0]!, sides[1]!) : b.dispatch(selector, sides)
+    const made = b.sides(construct.op, primalOf(construct.operands[0]!), sides)
     bind(construct, hasTangent, made)
   }
 

@@ -169,8 +169,7 @@ export function createSweep(parts: ReverseParts): Sweep {
       backward(region, inner)
       return free.map((value) => materialise(b, inner.get(value), value))
     })
-    const selector = primalOf(construct.operands[0]!)
-    const made = construct.op === 'branch' ? b.branch(selector, sides[0]!, sides[1]!) : b.dispatch(selector, sides)
+    const made = b.sides(construct.op, primalOf(construct.operands[0]!), sides)
     free.forEach((value, k) => add(adjoints, value, made[k]))
   }
 

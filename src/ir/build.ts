@@ -83,10 +83,24 @@ export interface Builder extends PlainMethods {
 
   loop(parts: LoopParts): readonly Value[]
   branch(condition: Value, then: () => readonly Value[], otherwise: () => readonly Value[]): readonly Value[]
+  shortcut(condition: Value, quick: () => readonly Value[], general: () => readonly Value[]): readonly Value[]
   dispatch(index: Value, cases: readonly (() => readonly Value[])[]): readonly Value[]
+  /** A construct of sides by the name of its op. */
+  sides(op: SidedOp, selector: Value, sides: readonly (() => readonly Value[])[]): readonly Value[]
 
   /** The graph as it stands; building more does not change it. */
   finishGraph(): Graph
+}
+
+/** Constructs that evaluate one of their regions. */
+export type SidedOp = Exclude<ConstructOp, 'loop'>
+
+type Side = () => readonly Value[]
+
+const SIDED: Record<SidedOp, (b: Builder, selector: Value, sides: readonly Side[]) => readonly Value[]> = {
+  branch: (b, condition, [then, otherwise]) => b.branch(condition, then!, otherwise!),
+  shortcut: (b, condition, [quick, general]) => b.shortcut(condition, quick!, general!),
+  dispatch: (b, index, cases) => b.dispatch(index, cases),
 }
 
 interface Scope {
@@ -293,11 +307,7 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
   /** Results that both sides agree on need no construct. */
   const outside = (value: Value): boolean => depthOf(value) <= current.depth
 
-  function sides(
-    op: 'branch' | 'dispatch',
-    selector: Value,
-    fills: readonly (() => readonly Value[])[],
-  ): readonly Value[] {
+  function sides(op: SidedOp, selector: Value, fills: readonly (() => readonly Value[])[]): readonly Value[] {
     const regions = fills.map((fill) => region(false, [], fill))
     const types = regions[0]!.results.map(({ type }) => type)
     for (const { results } of regions) {
@@ -408,11 +418,17 @@ export function createBuilder(planes: readonly Plane[] = []): Builder {
       if (condition.op === 'const') return condition.literal ? then() : otherwise()
       return sides('branch', condition, [then, otherwise])
     },
+    shortcut(condition, quick, general) {
+      if (condition.type !== 'bool') throw internal(`shortcut: the condition is ${condition.type}, expected bool`)
+      if (condition.op === 'const') return condition.literal ? quick() : general()
+      return sides('shortcut', condition, [quick, general])
+    },
     dispatch(index, cases) {
       if (index.type !== 'i32') throw internal(`dispatch: the index is ${index.type}, expected i32`)
       if (index.op === 'const') return cases[Math.min(Math.max(Number(index.literal), 0), cases.length - 1)]!()
       return sides('dispatch', index, cases)
     },
+    sides: (op, selector, given) => SIDED[op](builder, selector, given),
     finishGraph: () => ({
       planes: [...declared],
       tapes: [...tapes],

@@ -1,7 +1,7 @@
 // The SSA graph: a kernel body as nested regions of nodes, immutable once built.
 // Invariants (checked by verify.ts): a node stands after its operands in the region that holds it or in one that encloses it;
 // a value is used only inside the region that holds it; effects keep program order; equal pure values of one region are one node.
-import type { ConstructOp, OpName, PlainOp, PlaneEffectOp } from './ops.ts'
+import { definition, type ConstructOp, type OpName, type PlainOp, type PlaneEffectOp } from './ops.ts'
 import type { Literal, Type } from './types.ts'
 
 /**
@@ -130,7 +130,7 @@ export interface Construct {
   readonly id: number
   readonly op: ConstructOp
   readonly operands: readonly Value[]
-  /** loop: body, condition; branch: then, else; dispatch: the cases. */
+  /** loop: body, condition; branch: then, else; shortcut: quick, general; dispatch: the cases. */
   readonly regions: readonly Region[]
   /** Types of the results, in order. */
   readonly types: readonly Type[]
@@ -156,8 +156,7 @@ export interface Graph {
 export const isPlaneEffect = (node: Node): node is PlaneEffect =>
   node.op === 'store' || node.op === 'scatterAdd' || node.op === 'contribute' || node.op === 'finish'
 export const isEffect = (node: Node): node is Effect => isPlaneEffect(node) || node.op === 'record'
-export const isConstruct = (node: Node): node is Construct =>
-  node.op === 'loop' || node.op === 'branch' || node.op === 'dispatch'
+export const isConstruct = (node: Node): node is Construct => definition(node.op).kind === 'construct'
 export const isValue = (node: Node): node is Value => !isEffect(node) && !isConstruct(node)
 
 /** Every node of a region and of the regions inside it, outermost first, in program order. */

@@ -395,13 +395,16 @@ export function compile(graph: Graph, { sampleStrides = [], onOutside }: Interpr
     }
   }
 
+  function branchStep({ operands, regions }: Construct, firstResult: number): Step {
+    const condition = slotOf(operands[0]!)
+    const [then, otherwise] = regions.map((region) => side(region, firstResult)) as [Step, Step]
+    return () => (registers[condition] ? then() : otherwise())
+  }
+
   const constructs: Record<ConstructOp, (node: Construct, firstResult: number) => Step> = {
     loop: loopStep,
-    branch({ operands, regions }, firstResult) {
-      const condition = slotOf(operands[0]!)
-      const [then, otherwise] = regions.map((region) => side(region, firstResult)) as [Step, Step]
-      return () => (registers[condition] ? then() : otherwise())
-    },
+    branch: branchStep,
+    shortcut: branchStep,
     dispatch({ operands, regions }, firstResult) {
       const index = slotOf(operands[0]!)
       const cases = regions.map((region) => side(region, firstResult))

@@ -54,7 +54,7 @@ export const OPS = {
   sampleIndex: { ...leaf('Number of this sample in the whole problem, whatever the partition.'), result: 'i32' },
   sampleCount: { ...leaf('Number of samples in the whole problem, whatever the partition.'), result: 'i32' },
   parameter: leaf('An argument of the region that holds it: iteration number or carried value of a loop.'),
-  result: leaf('One result of a loop, branch or dispatch.'),
+  result: leaf('One result of a construct.'),
   gather: {
     kind: 'value',
     form: 'leaf',
@@ -251,6 +251,10 @@ export const OPS = {
   branch: construct(
     ['bool'],
     'Regions then() and else(), results of equal types: the results of the side that the condition takes; the other side is not evaluated.',
+  ),
+  shortcut: construct(
+    ['bool'],
+    'Regions quick() and general(), results of equal types, made by lowerings: the results of general, which quick gives bit for bit where the condition holds; quick is evaluated where it holds in all lanes that run together.',
   ),
   dispatch: construct(
     ['i32'],

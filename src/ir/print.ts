@@ -36,6 +36,7 @@ import type { Literal, Type } from './types.ts'
 export const REGION_NAMES: Record<ConstructOp, readonly string[]> = {
   loop: ['body', 'condition'],
   branch: ['then', 'else'],
+  shortcut: ['quick', 'general'],
   dispatch: ['case'],
 }
 

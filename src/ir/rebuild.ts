@@ -90,13 +90,12 @@ export function rebuildInto(
     const [first, ...initial] = construct.operands.map((operand, k) =>
       k === 0 || construct.op !== 'loop' || live.includes(k - 1) ? renew(operand) : undefined,
     )
-    if (construct.op === 'branch' || construct.op === 'dispatch') {
+    if (construct.op !== 'loop') {
       const sides = construct.regions.map((region) => () => {
         renewRegion(region)
         return results(region, live)
       })
-      const made = construct.op === 'branch' ? b.branch(first!, sides[0]!, sides[1]!) : b.dispatch(first!, sides)
-      setResults(construct, live, made)
+      setResults(construct, live, b.sides(construct.op, first!, sides))
       return
     }
     const [body, condition] = construct.regions as readonly [Region, Region]

@@ -12,9 +12,9 @@
 //  5. Literals are representable in their type.
 //  6. A value is defined before it is used, in the region of its use or in one around it: nothing leaks from a region but results.
 //  7. Every node is listed once, in one region; constants, parameters and results are listed nowhere. No two nodes share an id.
-//  8. A loop has a body and a condition, both from (i32, types of the carries), to those types and to one bool; a branch has two and
-//     a dispatch at least one region without parameters, each giving the types of the results. A result exists in its construct.
-//     The body of the graph has neither parameters nor results.
+//  8. A loop has a body and a condition, both from (i32, types of the carries), to those types and to one bool; a branch or shortcut
+//     has two and a dispatch at least one region without parameters, each giving the types of the results; a shortcut holds no effects.
+//     A result exists in its construct. The body of the graph has neither parameters nor results.
 //  9. Equal pure values of one region are one node. (What `recall` gives depends on where it stands, so it is never shared.)
 // 10. A lowered graph has basic ops only, and no fma where its target has none.
 import { HarrierError } from '../errors.ts'
@@ -22,6 +22,7 @@ import {
   isConstruct,
   isEffect,
   ROLE_OF,
+  walk,
   type Construct,
   type Effect,
   type Graph,
@@ -45,6 +46,7 @@ type Report = (complaint: string) => void
 const CONSTRUCT_RULES: Record<ConstructOp, { selector: Type; fewest: number; most: number }> = {
   loop: { selector: 'i32', fewest: 2, most: 2 },
   branch: { selector: 'bool', fewest: 2, most: 2 },
+  shortcut: { selector: 'bool', fewest: 2, most: 2 },
   dispatch: { selector: 'i32', fewest: 1, most: Infinity },
 }
 
@@ -199,6 +201,7 @@ export function violations(graph: Graph, { lowered }: VerifyOptions = {}): reado
     const { op, operands, regions, types } = node
     const { selector, fewest, most } = CONSTRUCT_RULES[op]
     if (regions.length < fewest || regions.length > most) report(`has ${regions.length} regions`)
+    if (op === 'shortcut' && regions.some((region) => [...walk(region)].some(isEffect))) report('it holds effects')
     checkTypes(operands, op === 'loop' ? [selector, ...types] : [selector], 'operands', report)
     regions.forEach((region, k) => {
       const name = regionName(op, k)

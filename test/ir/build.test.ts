@@ -326,6 +326,15 @@ describe('refusals', () => {
           () => [i(b)],
         ),
     ],
+    [
+      'shortcut: the condition is i32, expected bool',
+      (b) =>
+        b.shortcut(
+          i(b),
+          () => [],
+          () => [],
+        ),
+    ],
     ['dispatch: the index is bool, expected i32', (b) => b.dispatch(c(b), [() => []])],
   ])('%s', (message, build) => {
     expect(() => build(createBuilder(PLANES))).toThrow(expect.objectContaining({ code: 'E_INTERNAL', message }))

@@ -49,7 +49,12 @@ function everything(): Graph {
   b.scatterAdd(4, 0, b.convert(b.random('f64', b.sampleIndex(), count, count), 'i32'), b.const('i32', 1))
   b.contribute(5, 1, picked!)
   b.finish(6, b.const('bool', true))
-  b.store(7, 0, chosen!)
+  const [same] = b.shortcut(
+    b.lt(x, chosen!),
+    () => [x],
+    () => [b.min(x, chosen!)],
+  )
+  b.store(7, 0, same!)
   return b.finishGraph()
 }
 

@@ -85,6 +85,11 @@ describe('regions', () => {
     ],
     ['branch i32:1 then {\n} else {\n}', ['branch i32:1: operands are (i32), expected (bool)']],
     ['branch true then {\n}', ['branch true: has 1 regions']],
+    ['shortcut i32:1 quick {\n} general {\n}', ['shortcut i32:1: operands are (i32), expected (bool)']],
+    [
+      '%0: f64 = load x\nshortcut true quick {\n} general {\n  contribute s, %0\n}',
+      ['shortcut true: it holds effects'],
+    ],
     ['branch true then (%0: i32) {\n} else {\n}', ['branch true: parameters of its then are (i32), expected ()']],
     [
       '%0: f64 = dispatch i32:0 case {\n  yield i32:1\n}',

@@ -1,4 +1,4 @@
-// Random well-typed graphs for property tests: straight code, loops with counts and conditions of each sample, branches, dispatches,
+// Random well-typed graphs for property tests: straight code, loops with counts and conditions of each sample, branches, shortcuts, dispatches,
 // gathers, and every effect.
 // Invariants: a program is plain data that fast-check shrinks by dropping instructions, and every program builds: an operand is
 // chosen by a number, modulo what is in scope; a failure prints the seed (fast-check does) and the text of the graph.
@@ -49,7 +49,7 @@ type Instruction =
       readonly picks: Picks
     }
   | {
-      readonly kind: 'branch' | 'dispatch'
+      readonly kind: 'branch' | 'shortcut' | 'dispatch'
       readonly picks: Picks
       readonly results: readonly Pick[]
       readonly sides: readonly (readonly Instruction[])[]
@@ -92,7 +92,7 @@ function blocks(depth: number): fc.Arbitrary<readonly Instruction[]> {
     {
       weight: 1,
       arbitrary: fc.record({
-        kind: kind('branch', 'dispatch'),
+        kind: kind('branch', 'shortcut', 'dispatch'),
         picks,
         results: types,
         sides: fc.array(inner, { minLength: 2, maxLength: 4 }),
@@ -224,7 +224,7 @@ function addLoop(builders: Builders, scope: Scope, instruction: Extract<Instruct
 function addSides(
   builders: Builders,
   scope: Scope,
-  instruction: Extract<Instruction, { kind: 'branch' | 'dispatch' }>,
+  instruction: Extract<Instruction, { kind: 'branch' | 'shortcut' | 'dispatch' }>,
 ) {
   const { b } = builders
   const {
@@ -236,13 +236,16 @@ function addSides(
   const types = results.map((pick) => modulo(TYPES, pick))
   const fills = sides.map((side) => () => {
     const inner = within(scope)
-    addBlock(builders, inner, side, true)
+    addBlock(kind === 'shortcut' ? { ...builders, effectsInRegions: false } : builders, inner, side, true)
     return types.map((type, k) => inner[type].at(-1 - ((second + k) % 3)) ?? take(builders, inner, type, second))
   })
-  const made =
-    kind === 'branch'
-      ? b.branch(take(builders, scope, 'bool', first), fills[0]!, fills[1]!)
-      : b.dispatch(take(builders, scope, 'i32', first), fills)
+  const selector = take(builders, scope, kind === 'dispatch' ? 'i32' : 'bool', first)
+  /** What the quick side gives, where the condition holds, and elsewhere something else. */
+  const general = () => {
+    const [same, others] = [fills[0]!(), fills[1]!()]
+    return same.map((value, k) => b.select(selector, value, others[k]!))
+  }
+  const made = b.sides(kind, selector, kind === 'shortcut' ? [fills[0]!, general] : fills)
   made.forEach((result) => scope[result.type].push(result))
 }
 
@@ -292,6 +295,7 @@ function addBlock(
         addLoop(builders, scope, instruction)
         break
       case 'branch':
+      case 'shortcut':
       case 'dispatch':
         addSides(builders, scope, instruction)
         break

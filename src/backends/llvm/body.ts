@@ -3,7 +3,7 @@
 import { isConstruct, isEffect, type Construct, type Node, type Value } from '../../ir/graph.ts'
 import { definition, type BasicOp, type ComputedOp, type ConstructOp, type ValueOp } from '../../ir/ops.ts'
 import { isComputed } from '../../ir/semantics.ts'
-import { printBranch, printDispatch } from './branches.ts'
+import { printBranch, printDispatch, printShortcut } from './branches.ts'
 import {
   define,
   defineUniform,
@@ -74,6 +74,7 @@ const writes = (node: Node): boolean =>
 const CONSTRUCTS: Record<ConstructOp, (context: Context, construct: Construct, mask: Mask) => void> = {
   loop: printLoop,
   branch: printBranch,
+  shortcut: printShortcut,
   dispatch: printDispatch,
 }
 

@@ -1,4 +1,4 @@
-// Branches and dispatches. Where lanes decide for themselves, a side runs only if some lane takes it, and its results are selected
+// Branches, shortcuts and dispatches. Where lanes decide for themselves, a side runs only if some lane takes it, and its results are selected
 // lane by lane; where all lanes go the same way, it is a jump.
 // Invariant: lanes that take no part hold 0, never poison: a poisoned condition of an idle lane would poison the test of all lanes.
 import type { Construct, Region } from '../../ir/graph.ts'
@@ -26,12 +26,7 @@ const CHEAP_SIDE = 4
 export function printBranch(context: Context, branch: Construct, mask: Mask): void {
   const condition = branch.operands[0]!
   const sides = branch.regions as readonly [Region, Region]
-  if (isUniform(context, condition)) {
-    const labels = sides.map(() => context.code.label('side'))
-    return printJumps(context, branch, labels, mask, () =>
-      context.code.branch(scalarOf(context, condition), labels[0]!, labels[1]!),
-    )
-  }
+  if (isUniform(context, condition)) return printJump(context, branch, mask, scalarOf(context, condition))
   const taken = partsOf(context, condition)
   const thenResults = printSide(context, branch, sides[0], both(context, mask, taken))
   const elseMask = sides[1].nodes.length > 0 ? both(context, mask, negate(context, taken)) : undefined
@@ -40,6 +35,15 @@ export function printBranch(context: Context, branch: Construct, mask: Mask): vo
     parts: taken.map((is, part) => select(context, type, is, thenResults[k]![part]!, elseResults[k]![part]!)),
   }))
   context.results.set(branch, results)
+}
+
+/** All lanes take the quick side or all the general one, so that nothing is selected. */
+export function printShortcut(context: Context, shortcut: Construct, mask: Mask): void {
+  const { code } = context
+  const condition = shortcut.operands[0]!
+  if (isUniform(context, condition)) return printJump(context, shortcut, mask, scalarOf(context, condition))
+  const others = both(context, mask, negate(context, partsOf(context, condition)))
+  printJump(context, shortcut, mask, code.value(`xor i1 ${anyLane(context, others)}, true`))
 }
 
 export function printDispatch(context: Context, dispatch: Construct, mask: Mask): void {
@@ -119,6 +123,12 @@ function printSide(
 const COSTLY = new Set(['div', 'sqrt', 'ldexp'])
 const isCheap = ({ nodes }: Region): boolean =>
   nodes.length <= CHEAP_SIDE && nodes.every(({ op }) => isComputed(op) && !COSTLY.has(op))
+
+/** All lanes take the first side or all the second, by an i1. */
+function printJump(context: Context, construct: Construct, mask: Mask, takesFirst: string): void {
+  const labels = construct.regions.map(() => context.code.label('side'))
+  printJumps(context, construct, labels, mask, () => context.code.branch(takesFirst, labels[0]!, labels[1]!))
+}
 
 /** All lanes take one side: it is jumped to, and phis collect the results. */
 function printJumps(

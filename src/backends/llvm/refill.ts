@@ -39,7 +39,7 @@ import { PREPARED, type RefillLayout } from './refillLayout.ts'
 import { reductionsOf } from './reduce.ts'
 import { createScatterer } from './scatter.ts'
 import { lanesInside } from './samples.ts'
-import { costOf } from './shape.ts'
+import { costOf } from '../../ir/cost.ts'
 
 /** Work between two checks, in operations, so that a check is a small part of it; and most iterations, as an ended lane idles till then. */
 const WORK_BETWEEN_CHECKS = 512

@@ -1,7 +1,7 @@
 // How many samples a register holds and how many vectors run side by side, from what a kernel computes and the processor's registers.
+import { costOf, longestChain, repeatsOf, usualNodes } from '../../ir/cost.ts'
 import { isConstruct, isEffect, walk, type Construct, type Graph, type Region, type Value } from '../../ir/graph.ts'
 import { ACCUMULATORS } from '../../ir/reduction.ts'
-import type { OpName } from '../../ir/ops.ts'
 import { BYTES, type Type } from '../../ir/types.ts'
 import type { EmitOptions, KernelShape } from './interface.ts'
 import { planRefill } from './refillPlan.ts'
@@ -12,25 +12,6 @@ import { uniformity, type Uniformity } from './uniformity.ts'
 const LARGE_BODY = 300
 /** A body this small does little but load and store. */
 const TINY_BODY = 12
-/** Iterations assumed of a loop whose count is no literal. */
-const UNKNOWN_COUNT = 100
-
-function repeatsOf({ op, operands: [count] }: Construct): number {
-  if (op !== 'loop') return 1
-  return count?.op === 'const' ? Number(count.literal) : UNKNOWN_COUNT
-}
-
-/** Operations of a sample, roughly. */
-export function costOf({ nodes }: Region): number {
-  let cost = 0
-  for (const node of nodes) {
-    cost += 1
-    if (!isConstruct(node)) continue
-    for (const region of node.regions) cost += repeatsOf(node) * costOf(region)
-  }
-  return cost
-}
-
 export const isLarge = (graph: Graph): boolean => costOf(graph.body) > LARGE_BODY
 
 /** A region with how often a sample runs it. */
@@ -39,32 +20,17 @@ interface Weighted {
   readonly weight: number
 }
 
+const countOf = (region: Region): number => [...usualNodes(region)].length
+
 /** The body of the graph or of a loop in which a sample spends most of its operations. */
 function heaviest(region: Region, repeats = 1): Weighted {
-  let best: Weighted = { region, weight: repeats * region.nodes.length }
+  let best: Weighted = { region, weight: repeats * countOf(region) }
   for (const node of region.nodes) {
     if (node.op !== 'loop' || !isConstruct(node)) continue
     const inner = heaviest(node.regions[0]!, repeats * repeatsOf(node))
     if (inner.weight > best.weight) best = inner
   }
   return best
-}
-
-/** Latency of an op, in additions. */
-const LATENCY: Partial<Record<OpName, number>> = { div: 4, sqrt: 5, gather: 5, load: 1 }
-
-/** Longest chain of operations of a region in which each needs the one before. */
-function longestChain({ nodes }: Region): number {
-  const depths = new Map<Value | Construct, number>()
-  const depthOf = (value: Value) => depths.get(value.op === 'result' ? value.source : value) ?? 0
-  let longest = 0
-  for (const node of nodes) {
-    if (isEffect(node)) continue
-    const depth = Math.max(0, ...node.operands.map(depthOf)) + (LATENCY[node.op] ?? 1)
-    depths.set(node, depth)
-    longest = Math.max(longest, depth)
-  }
-  return longest
 }
 
 /** Independent operations that keep the arithmetic units busy: a latency of 4 cycles, three units. */
@@ -83,8 +49,9 @@ const fewest = (loop: Construct): number => Math.min(2, vectorsFor(loop.regions[
 
 /** Vectors that a body needs side by side so that its longest chain does not leave the units idle. */
 function vectorsFor(region: Region): number {
-  if (region.nodes.length <= TINY_BODY) return 4
-  const wanted = (PARALLELISM * longestChain(region)) / (region.nodes.length + SCHEDULER)
+  const count = countOf(region)
+  if (count <= TINY_BODY) return 4
+  const wanted = (PARALLELISM * longestChain(region)) / (count + SCHEDULER)
   return wanted < 1 ? 1 : wanted <= 2 ? 2 : 4
 }
 
@@ -117,12 +84,12 @@ function laneBytes(graph: Graph, { isUniform }: Uniformity): 4 | 8 {
   const count = (type: Type, uniform = false) => {
     if (!uniform && type !== 'bool') surplus += BYTES[type] === 8 ? 1 : -1
   }
-  const visit = ({ nodes }: Region): void => {
-    for (const node of nodes) {
+  const visit = (region: Region): void => {
+    for (const node of usualNodes(region)) {
       if (isEffect(node)) count(node.operands.at(-1)!.type)
       else if (!isConstruct(node)) count(node.type, isUniform(node))
       else if (node.op === 'loop') node.regions.forEach(visit)
-      else node.types.forEach((type) => count(type))
+      else if (node.op !== 'shortcut') node.types.forEach((type) => count(type))
     }
   }
   visit(graph.body)
@@ -160,7 +127,7 @@ export function shapeOf(graph: Graph, options: EmitOptions): KernelShape {
     return { width, vectors, divergence }
   }
   if (width === 1 || hasScatterInLoop(graph)) return { width, vectors: 1, divergence: 'straight' }
-  const wished = reduces && graph.body.nodes.length <= TINY_BODY ? most : vectorsFor(heaviest(graph.body).region)
+  const wished = reduces && countOf(graph.body) <= TINY_BODY ? most : vectorsFor(heaviest(graph.body).region)
   // Loops in lockstep overlap their iterations: what they keep should stay in registers, a quarter of which the body needs.
   const fitting = Math.floor((0.75 * vectorRegisters) / kept)
   return { width, vectors: powerOf2(clamp(Math.min(fitting, wished), 1, most)), divergence: 'straight' }

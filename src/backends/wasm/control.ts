@@ -1,7 +1,8 @@
-// Loops, branches and dispatches over vectors: a row an op. What all lanes do alike is a plain jump; where lanes differ, a loop runs
+// Loops, branches, shortcuts and dispatches over vectors: a row an op. What all lanes do alike is a plain jump; where lanes differ, a loop runs
 // while any lane lives and a side runs when any lane takes it, each under the mask of its lanes.
 // Invariants: lanes outside the mask compute values that nobody reads; a loop under a mask cannot hang on them, as its live lanes are
 // a part of that mask.
+import { usualSide } from '../../ir/cost.ts'
 import type { Construct, Region, Value } from '../../ir/graph.ts'
 import type { ConstructOp } from '../../ir/ops.ts'
 import { read, type Emitter, type Mask } from './emitter.ts'
@@ -122,7 +123,7 @@ function loop(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegi
   e.give(counter)
 }
 
-/** Sides of which all lanes take the same one. */
+/** Sides of which all lanes take the same one: the first whose test holds, the last without one. */
 function sidesTogether(
   e: Emitter,
   construct: Construct,
@@ -140,7 +141,9 @@ function sidesTogether(
             locals.forEach((local, vector) => e.set(local, e.get(region.results[index]!, vector))),
           ),
       )
-    e.nest(`(if ${tests[k]} (then`, emit, '))')
+    const isLast = k === construct.regions.length - 1
+    if (!isLast) e.nest(`(if ${tests[k]} (then`, emit, ') (else')
+    else e.nest('', emit, '))'.repeat(k))
   })
 }
 
@@ -202,7 +205,7 @@ function branch(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRe
   const condition = construct.operands[0]!
   if (e.uniformity.isUniform(condition)) {
     const holds = `(v128.any_true ${e.get(condition, 0)})`
-    sidesTogether(e, construct, [holds, `(i32.eqz ${holds})`], mask, emitRegion)
+    sidesTogether(e, construct, [holds], mask, emitRegion)
     return
   }
   const conditions = everyVector(e).map((vector) => e.get(condition, vector))
@@ -213,6 +216,21 @@ function branch(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRe
   sidesApart(e, construct, chosen, mask, emitRegion)
 }
 
+function shortcut(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegion): void {
+  const condition = construct.operands[0]!
+  // Lanes that do not run hold anything, and would mostly send the others the long way.
+  const conditions = everyVector(e).map((vector) =>
+    mask ? `(v128.or ${e.get(condition, vector)} (v128.not ${read(mask[vector]!)}))` : e.get(condition, vector),
+  )
+  const holdsInAll = `(i32.eqz (v128.any_true (v128.not ${joined('and', conditions)})))`
+  const usual = usualSide(construct)
+  const holdsUsual = (region: Region) => region === usual || region.nodes.some((node) => node.op === 'shortcut')
+  sidesTogether(e, construct, [holdsInAll], mask, (region, inner) => {
+    if (holdsUsual(region)) emitRegion(region, inner)
+    else e.rarely(() => emitRegion(region, inner))
+  })
+}
+
 function dispatch(e: Emitter, construct: Construct, mask: Mask, emitRegion: EmitRegion): void {
   const index = construct.operands[0]!
   const { lanes } = e.frame
@@ -221,7 +239,7 @@ function dispatch(e: Emitter, construct: Construct, mask: Mask, emitRegion: Emit
     `(i32x4.max_s (i32x4.min_s ${e.get(index, vector)} ${e.constant(last, 'i32')}) ${e.constant(0, 'i32')})`
   const isCase = (k: number, vector: number) => `(i32x4.eq ${clamped(vector)} ${e.constant(k, 'i32')})`
   if (e.uniformity.isUniform(index)) {
-    const tests = construct.regions.map((_, k) => `(i32x4.extract_lane 0 ${isCase(k, 0)})`)
+    const tests = construct.regions.slice(1).map((_, k) => `(i32x4.extract_lane 0 ${isCase(k, 0)})`)
     sidesTogether(e, construct, tests, mask, emitRegion)
     return
   }
@@ -235,4 +253,4 @@ function dispatch(e: Emitter, construct: Construct, mask: Mask, emitRegion: Emit
   sidesApart(e, construct, chosen, mask, emitRegion)
 }
 
-export const constructs: Record<ConstructOp, Row> = { loop, branch, dispatch }
+export const constructs: Record<ConstructOp, Row> = { loop, branch, shortcut, dispatch }

@@ -5,6 +5,7 @@
 //   fold(block)                 folds the accumulators of each reduction into the first of them
 // Groups start at multiples of their size, so that a reduction finds its accumulators. Lanes outside [begin, end) are masked wherever
 // they could show: in loops, in sides, in effects other than stores. Plain stores write whole groups: the tiles have room for them.
+import { sizeOf } from '../../ir/cost.ts'
 import {
   isConstruct,
   isEffect,
@@ -52,24 +53,24 @@ export interface Emitted {
  */
 const MOST_LIVE = 100
 /** Larger bodies fill the pipelines by themselves; side by side they would only take longer to compile. */
-const MOST_INTERLEAVED_NODES = 1500
+const LARGEST_INTERLEAVED = 1500
 /** Larger bodies are not emitted a second time without masks. */
-const MOST_REPEATED_NODES = 600
+const LARGEST_REPEATED = 600
 
 /** Vectors side by side hide the latency of dependent steps. */
-function chooseVectors(live: number, nodes: number): Vectors {
-  if (nodes > MOST_INTERLEAVED_NODES) return 1
+function chooseVectors(live: number, size: number): Vectors {
+  if (size > LARGEST_INTERLEAVED) return 1
   return live * 4 <= MOST_LIVE ? 4 : live * 2 <= MOST_LIVE ? 2 : 1
 }
 
 export function emit(graph: Graph, options: EmitOptions): Emitted {
   const lanes = laneCount(graph)
-  const nodes = [...walk(graph.body)].length
+  const size = sizeOf(graph.body)
   const check = options.check ?? false
   const kernel: Kernel = {
     graph,
     alike: uniformity(graph),
-    nodes,
+    size,
     check,
     sampleStrides: options.sampleStrides,
     refilled: check ? undefined : mainLoop(graph, options.divergence),
@@ -81,14 +82,15 @@ export function emit(graph: Graph, options: EmitOptions): Emitted {
   }
   const single = layOut({ graph, lanes, vectors: 1 })
   const { live } = emitFunction(kernel, single, 'samples', needsRange(kernel))
-  const vectors = chooseVectors(live, nodes)
+  const vectors = chooseVectors(live, size)
   return emitModule(kernel, vectors === 1 ? single : layOut({ graph, lanes, vectors }))
 }
 
 interface Kernel {
   readonly graph: Graph
   readonly alike: Uniformity
-  readonly nodes: number
+  /** Operations of the body that are no rare sides. */
+  readonly size: number
   readonly check: boolean
   readonly sampleStrides: readonly number[] | undefined
   /** The loop whose lanes are given new samples while it runs. */
@@ -97,11 +99,11 @@ interface Kernel {
 
 /** Whole groups have functions of their own where that spares masks: nothing but the range decides which lanes run. */
 function emitModule(kernel: Kernel, frame: Frame): Emitted {
-  const { graph, nodes, check, refilled } = kernel
+  const { graph, size, check, refilled } = kernel
   const isMasked = refilled === undefined && needsRange(kernel)
   const isDecidedElsewhere =
     check || finishingPlane(graph) >= 0 || (frame.log !== null && frame.log.mode !== 'together')
-  const isRepeated = isMasked && !isDecidedElsewhere && nodes <= MOST_REPEATED_NODES
+  const isRepeated = isMasked && !isDecidedElsewhere && size <= LARGEST_REPEATED
   const printed = [
     refilled ? emitRefilling(kernel, refilled, frame) : emitFunction(kernel, frame, 'part', isMasked),
     ...(isRepeated ? [emitFunction(kernel, frame, 'whole', false)] : []),
@@ -246,7 +248,8 @@ function needsRange({ graph, alike, check }: Kernel): boolean {
   if (check || finishingPlane(graph) >= 0) return true
   return [...walk(graph.body)].some((node) =>
     isConstruct(node)
-      ? !alike.isUniform(node.operands[0]!) || (node.op === 'loop' && !alike.leavesTogether(node))
+      ? (node.op !== 'shortcut' && !alike.isUniform(node.operands[0]!)) ||
+        (node.op === 'loop' && !alike.leavesTogether(node))
       : isEffect(node) && node.op !== 'store',
   )
 }

@@ -52,6 +52,8 @@ export interface Emitter {
 
   take(type: LocalType): string
   give(local: string): void
+  /** Emits code that hardly ever runs, whose locals do not count when vectors side by side are chosen. */
+  rarely(emit: () => void): void
 
   /** A literal in every lane; see {@link constantGlobals}. */
   constant(literal: Literal, type: Type): string
@@ -257,6 +259,7 @@ export function createEmitter({
     },
     take,
     give,
+    rarely: locals.rarely,
     constant,
     once,
     perGroup: keep(keptForGroup, group),

@@ -18,8 +18,9 @@ export interface Locals {
   give(local: string): void
   /** A local that nothing else has used or will use. */
   own(type: LocalType): string
-  /** The most vectors that were taken at one time. */
+  /** The most vectors that were taken at one time, but for what runs {@link Locals.rarely}. */
   peak(): number
+  rarely(emit: () => void): void
   declarations(): string
 }
 
@@ -29,6 +30,7 @@ export function createLocals(): Locals {
   const typeOf = new Map<string, LocalType>()
   let taken = 0
   let peak = 0
+  let isRare = false
   const own = (type: LocalType): string => {
     const name = `$${type === 'v128' ? 'v' : 'i'}${counts[type]++}`
     typeOf.set(name, type)
@@ -37,7 +39,10 @@ export function createLocals(): Locals {
   return {
     own,
     take(type) {
-      if (type === 'v128') peak = Math.max(peak, ++taken)
+      if (type === 'v128') {
+        taken++
+        if (!isRare) peak = Math.max(peak, taken)
+      }
       return free[type].pop() ?? own(type)
     },
     give(local) {
@@ -46,6 +51,12 @@ export function createLocals(): Locals {
       free[type].push(local)
     },
     peak: () => peak,
+    rarely(emit) {
+      const outer = isRare
+      isRare = true
+      emit()
+      isRare = outer
+    },
     declarations: () => [...typeOf].map(([name, type]) => `(local ${name} ${type})`).join(' '),
   }
 }

@@ -53,15 +53,16 @@ function scaleOnce(kit: Kit, high: Value, low: Value, bits: Value): Value {
   const sum = b.add(high, low)
   if (kit.type === 'f32') return b.ldexp(sum, bits)
   const exponent = b.convert(bits, 'i32')
-  const [mantissa] = b.branch(
-    b.lt(exponent, b.const('i32', -1021)),
+  const isNormal = b.ge(exponent, b.const('i32', -1021))
+  const [mantissa] = b.shortcut(
+    isNormal,
+    () => [sum],
     () => {
       // In the middle of its binade, which the sum must not leave.
       const anchor = b.sub(b.ldexp(k(1.5), b.sub(b.const('i32', -1022), exponent)), k(1))
       const top = kit.sum(anchor, high)
-      return [b.sub(b.add(top.high, b.add(top.low, low)), anchor)]
+      return [b.select(isNormal, sum, b.sub(b.add(top.high, b.add(top.low, low)), anchor))]
     },
-    () => [sum],
   )
   return b.ldexp(mantissa!, exponent)
 }

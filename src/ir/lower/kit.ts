@@ -62,8 +62,8 @@ export interface Kit {
   /** The same where x and the result are normal numbers. */
   scaleNormal(x: Value, bits: Value): Value
   /**
-   * The general value; but where `isOrdinary` holds in all lanes the quick one, which scales normal numbers to normal numbers by
-   * {@link scaleNormal}: without an instruction that scales, the general way takes as long as all the rest of an exponential.
+   * The general value, by a shortcut where `isOrdinary` holds, which scales normal numbers to normal numbers by {@link scaleNormal}:
+   * without an instruction that scales, the general way takes as long as all the rest of an exponential.
    */
   ordinaryOr(isOrdinary: Value, quick: () => Value, general: () => Value): Value
   /** Float bits as an integer of equal width, and back. */
@@ -158,7 +158,7 @@ export function createKit(b: Builder, type: Type, target: LoweringTarget): Kit {
     scale: (x, bits) => b.ldexp(x, type === 'f64' ? b.convert(bits, 'i32') : bits),
     ordinaryOr(isOrdinary, quick, general) {
       if (scaling) return general()
-      const [value] = b.branch(
+      const [value] = b.shortcut(
         isOrdinary,
         () => [quick()],
         () => [general()],

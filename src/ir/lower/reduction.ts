@@ -1,6 +1,6 @@
 // Reduction of angles: x = n·π/2 + (high + low), |high + low| ≤ π/4 and a little, exact to far more than the float type holds.
-// Up to 2^20 in f64 and 2^8 in f32 by pieces of π/2 (Cody and Waite); beyond, behind a branch that a vector without such lanes skips,
-// by multiplication with the bits of 2/π in integers (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", 1983).
+// Up to 2^20 in f64 and 2^8 in f32 by pieces of π/2 (Cody and Waite); beyond, by multiplication with the bits of 2/π in integers
+// (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", 1983), which vectors without such lanes skip.
 import { halfPi, halfPiFused, halfPiFusedF32, halfPiPieces, twoOverPi, twoOverPiWords } from './coefficients.ts'
 import type { Value } from '../graph.ts'
 import { createKit, type Kit, type Pair } from './kit.ts'
@@ -14,20 +14,40 @@ export interface Reduced {
   readonly quadrant: Value
 }
 
-/** @param scale 1, or ½ for half the reduced angle (the pieces of π/2 take the factor) */
-export function reduceByHalfPi(kit: Kit, x: Value, scale: 1 | 0.5 = 1): Reduced {
+const reduceCommon = (kit: Kit, x: Value, scale: number): Reduced =>
+  kit.target.fma ? reduceFused(kit, x, scale) : reduceUnfused(kit, x, scale)
+
+/** Any angle. */
+function reduce(kit: Kit, x: Value, scale: number): Reduced {
   const { b } = kit
-  const scaled = (value: Value) => b.mul(value, kit.k(scale))
-  const common = kit.target.fma ? reduceFused(kit, x, scale) : reduceUnfused(kit, x, scale)
-  const [high, low, quadrant] = b.branch(
-    b.gt(b.abs(x), kit.k(COMMON_LIMIT[kit.type])),
-    () => {
-      const { reduced, quadrant } = kit.type === 'f64' ? reduceLarge(kit, x) : reduceThroughDouble(kit, x)
-      return [scaled(reduced.high), scaled(reduced.low), quadrant]
-    },
-    () => [common.reduced.high, common.reduced.low, common.quadrant],
+  const large = kit.type === 'f64' ? reduceLarge(kit, x) : reduceThroughDouble(kit, x)
+  const common = reduceCommon(kit, x, scale)
+  const isCommon = b.le(b.abs(x), kit.k(COMMON_LIMIT[kit.type]))
+  const choose = (part: 'high' | 'low') =>
+    b.select(isCommon, common.reduced[part], b.mul(large.reduced[part], kit.k(scale)))
+  return {
+    reduced: { high: choose('high'), low: choose('low') },
+    quadrant: b.select(isCommon, common.quadrant, large.quadrant),
+  }
+}
+
+/**
+ * What is made of a reduced angle. It is made twice, so that vectors without large angles have one stretch of code, in which nothing
+ * waits in memory for a choice.
+ * @param scale 1, or ½ for half the reduced angle (the pieces of π/2 take the factor)
+ */
+export function withReduced(
+  kit: Kit,
+  x: Value,
+  scale: 1 | 0.5,
+  make: (angle: Reduced) => readonly Value[],
+): readonly Value[] {
+  const { b, k, type } = kit
+  return b.shortcut(
+    b.le(b.abs(x), k(COMMON_LIMIT[type])),
+    () => make(reduceCommon(kit, x, scale)),
+    () => make(reduce(kit, x, scale)),
   )
-  return { reduced: { high: high!, low: low! }, quadrant: quadrant! }
 }
 
 /**
@@ -61,7 +81,7 @@ function reduceUnfused(kit: Kit, x: Value, scale: number): Reduced {
 function reduceThroughDouble(kit: Kit, x: Value): Reduced {
   const { b } = kit
   const wide = createKit(b, 'f64', kit.target)
-  const { reduced, quadrant } = reduceByHalfPi(wide, b.convert(x, 'f64'))
+  const { reduced, quadrant } = reduce(wide, b.convert(x, 'f64'), 1)
   const high = b.convert(reduced.high, 'f32')
   const low = b.convert(b.add(b.sub(reduced.high, b.convert(high, 'f64')), reduced.low), 'f32')
   return { reduced: { high, low }, quadrant: b.convert(quadrant, 'i32') }

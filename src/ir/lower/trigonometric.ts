@@ -5,11 +5,11 @@
 import { cosTailF32, cosTailF64, sinTailF32, sinTailF64, tanTailF32, tanTailF64 } from './coefficients.ts'
 import type { Value } from '../graph.ts'
 import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
-import { reduceByHalfPi } from './reduction.ts'
+import { withReduced, type Reduced } from './reduction.ts'
 
 /** Sine and cosine of a reduced argument, whose rest may be absent: the high parts plus small rests. */
 export function sineAndCosine(kit: Kit, r: Value, low?: Value): { readonly sine: Pair; readonly cosine: Pair } {
-  const { b, k, mad } = kit
+  const { b, mad } = kit
   const wide = kit.type === 'f64'
   const z = b.mul(r, r)
   const sineTail = kit.polynomial(wide ? sinTailF64 : sinTailF32, z)
@@ -51,23 +51,23 @@ const REDUCED = 0.785
 
 /**
  * Sine and cosine of any argument, but for the sign of zero. Vectors of small arguments skip the reduction and the choice between the
- * two, which take more time than the polynomial. Both are results of one branch, which a kernel that uses both shares.
+ * two, which take more time than the polynomial. Both are results of one construct, which a kernel that uses both shares.
  */
 function sineAndCosineOf(kit: Kit, x: Value): readonly Value[] {
   const { b, k, bitsConst } = kit
-  return b.branch(
+  return b.shortcut(
     b.lt(b.abs(x), k(REDUCED)),
     () => {
       const { sine, cosine } = sineAndCosine(kit, x)
       return [collapse(kit, sine), collapse(kit, cosine)]
     },
-    () => {
-      const { reduced, quadrant } = reduceByHalfPi(kit, x)
-      const parts = sineAndCosine(kit, reduced.high, reduced.low)
-      const [sine, cosine] = [collapse(kit, parts.sine), collapse(kit, parts.cosine)]
-      const next = b.add(quadrant, bitsConst(1n))
-      return [inQuadrant(kit, quadrant, sine, cosine), inQuadrant(kit, next, sine, cosine)]
-    },
+    () =>
+      withReduced(kit, x, 1, ({ reduced, quadrant }) => {
+        const parts = sineAndCosine(kit, reduced.high, reduced.low)
+        const [sine, cosine] = [collapse(kit, parts.sine), collapse(kit, parts.cosine)]
+        const next = b.add(quadrant, bitsConst(1n))
+        return [inQuadrant(kit, quadrant, sine, cosine), inQuadrant(kit, next, sine, cosine)]
+      }),
   )
 }
 
@@ -86,7 +86,15 @@ export const cos: Lowering = (b, [x], target) => {
 export const tan: Lowering = (b, [x], target) => {
   const kit = createKit(b, x!.type, target)
   const { k } = kit
-  const { reduced, quadrant } = reduceByHalfPi(kit, x!, 0.5)
+  const [value] = withReduced(kit, x!, 0.5, (angle) => [tangentOf(kit, angle)])
+  // Below this the tangent is x to half a unit in the last place, and halving a subnormal number would lose its last bit.
+  const isTiny = b.lt(b.abs(x!), k(kit.type === 'f64' ? 2 ** -27 : 2 ** -13))
+  return b.select(isTiny, x!, value!)
+}
+
+/** From half the reduced angle. */
+function tangentOf(kit: Kit, { reduced, quadrant }: Reduced): Value {
+  const { b, k } = kit
   const h = reduced.high
   const z = b.mul(h, h)
   const tail = kit.polynomial(kit.type === 'f64' ? tanTailF64 : tanTailF32, z)
@@ -104,7 +112,5 @@ export const tan: Lowering = (b, [x], target) => {
   const bottomLow = b.select(isOdd, b.neg(doubleLow), flatRest)
   const quotient = b.div(top, bottom)
   const rest = b.add(kit.residual(quotient, bottom, top), kit.nmad(quotient, bottomLow, topLow))
-  // Below this the tangent is x to half a unit in the last place, and halving a subnormal number would lose its last bit.
-  const isTiny = b.lt(b.abs(x!), k(kit.type === 'f64' ? 2 ** -27 : 2 ** -13))
-  return b.select(isTiny, x!, kit.mad(rest, kit.reciprocalGuess(bottom), quotient))
+  return kit.mad(rest, kit.reciprocalGuess(bottom), quotient)
 }
