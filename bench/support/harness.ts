@@ -1,5 +1,6 @@
-// How every benchmark measures: answers are compared before anything is timed, arms are interleaved, each sample is long enough for the
-// clock, and what is reported is the median with its spread. Times are seconds a call.
+// How every benchmark measures: answers are compared before anything is timed, arms are interleaved and take turns to be first, each sample
+// is long enough for the clock and starts with its own data in the caches, and what is reported is the median with its spread. Times are
+// seconds a call.
 
 /** One way of doing the work of a cell. */
 export interface Arm {
@@ -110,7 +111,13 @@ export function measure(cell: Cell): CellResult {
   const repeats = live.map(({ run }) => repeatsFor(run))
   const times: number[][] = live.map(() => [])
   for (let sample = 0; sample < SAMPLES; sample++) {
-    live.forEach(({ run }, k) => times[k]!.push(timeOf(run, repeats[k]!)))
+    for (let turn = 0; turn < live.length; turn++) {
+      const k = (sample + turn) % live.length
+      const { run } = live[k]!
+      // What ran before has left its data in the caches.
+      if (repeats[k]! > 1) run()
+      times[k]!.push(timeOf(run, repeats[k]!))
+    }
   }
   const arms = cell.arms.map((arm): ArmResult => {
     const sorted = times[live.indexOf(arm)]?.sort((a, b) => a - b)
