@@ -1,8 +1,9 @@
 // Elementary functions over 4,096 numbers in L1, one thread: ours against SLEEF's u10 functions and glibc's libmvec, called by their vector
-// symbols from C built by the same clang, and against scalar libm; beside each time the worst error found against MPFR.
+// symbols from C built by the same clang, scalar libm and JavaScript's Math; beside each time the worst error found against MPFR.
 // `npx tsx bench/math.ts sin exp` measures some functions only.
 import '../src/runtime/node.ts'
 import { existsSync } from 'node:fs'
+import type { BackendName } from '../src/backends/backend.ts'
 import type { PlainOp } from '../src/ir/ops.ts'
 import type { FloatType } from '../src/ir/types.ts'
 import { createBuilder } from '../src/ir/build.ts'
@@ -162,7 +163,9 @@ function worstError(
   return evaluator.measure(op, type, x, BINARY.includes(op) ? y : undefined, got).worst
 }
 
-function ourArm(op: PlainOp, type: FloatType, x: Float64Array | Float32Array, y: Float64Array | Float32Array): Arm {
+type Floats = Float64Array | Float32Array
+
+function ourArm(name: string, backend: BackendName, op: PlainOp, type: FloatType, x: Floats, y: Floats): Arm {
   const b = createBuilder()
   const operands = BINARY.includes(op) ? [x, y] : [x]
   const planes = operands.map((_, k) => b.plane({ name: `x${k}`, role: 'sample', type, components: 1 }))
@@ -176,12 +179,23 @@ function ourArm(op: PlainOp, type: FloatType, x: Float64Array | Float32Array, y:
     ),
   )
   const z = x.slice()
-  const launch = chooseBackend('host').backend.build(b.finishGraph(), { name: op }).launch()
+  const launch = chooseBackend(backend).backend.build(b.finishGraph(), { name: op }).launch()
   operands.forEach((array, k) => launch.bind(planes[k]!, array, COUNT, COUNT))
   launch.bind(output, z, COUNT, COUNT)
   const range = { sampleCount: COUNT, begin: 0, end: COUNT, threads: 1 }
   launch.run(range)
-  return { name: 'harrier', run: () => launch.run(range), answer: () => z, ulp: worstError(op, type, x, y, z) }
+  return { name, run: () => launch.run(range), answer: () => z, ulp: worstError(op, type, x, y, z) }
+}
+
+/** A loop over the function of `Math`, where it has one. */
+function mathArm(op: PlainOp, type: FloatType, x: Floats, y: Floats): Arm | undefined {
+  const plain: unknown = Reflect.get(Math, op)
+  if (typeof plain !== 'function') return undefined
+  const z = x.slice()
+  // Made anew for each function, so that the engine finds one callee in it.
+  const loop = new Function('f', 'x', 'y', 'z', `for (let i = 0; i < ${COUNT}; i++) z[i] = f(x[i], y[i])`)
+  loop(plain, x, y, z)
+  return { name: 'plain JS', run: () => loop(plain, x, y, z), answer: () => z, ulp: worstError(op, type, x, y, z) }
 }
 
 const ROUNDS = 300
@@ -224,7 +238,13 @@ function cellOf(op: PlainOp, type: FloatType): Cell {
     return { name: peer, run: () => call(x, y, z, COUNT), answer: () => z, ulp: worstError(op, type, x, y, z) }
   })
   // What the answers are worth says the error of each beside it; nothing else is compared.
-  const arms = [ourArm(op, type, x, y), ...others]
+  const plain = mathArm(op, type, x, y)
+  const arms = [
+    ourArm('harrier', 'host', op, type, x, y),
+    ourArm('harrier wasm', 'wasm', op, type, x, y),
+    ...(plain ? [plain] : []),
+    ...others,
+  ]
   const measurements = interleaved(arms)
   return {
     label: `${op} ${type}`,
