@@ -1,5 +1,5 @@
 // erf: below 15/16 x + x·Q(x²), 12 terms in f64, 7 in f32; above 1 − exp(g(x − 15/16) − x²) with g = log erfcx, 20 terms in f64, 8 in
-// f32, whose error counts by erfc/erf < 0.23 only. Below 0.9 ULP.
+// f32, whose error counts by erfc/erf < 0.23 only. Below 0.95 ULP.
 // erfc: below ½ in magnitude 1 − erf; above exp(−x²)·p(q)/(2 + 3x) with q = (x − 3)/(x + 3) and p = (2 + 3x)·erfcx(x), 22 terms, every
 // factor as a pair; for negative x 2 minus it. In f64, also for f32. Below 0.95 ULP. Coefficients: `erf…` in coefficients.ts.
 import { erfcScaled, erfLogF32, erfLogF64, erfTailF32, erfTailF64, expTailF32, expTailF64 } from './coefficients.ts'

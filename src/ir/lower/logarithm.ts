@@ -1,6 +1,6 @@
 // log, log2, log10, log1p: x = 2ᵉ·m with m in [√½, √2), f = m − 1, s = f/(2 + f),
 // log m = f − (f²/2 − s·(f²/2 + R(s²))) with R(z) = 2z/3 + 2z²/5 + … (the form of fdlibm): 7 terms of R in f64, 3 in f32.
-// e·log 2 + f is added exactly, other bases multiply by a pair, so that one large rounding is left: below 0.75 ULP (0.8 in f32).
+// e·log 2 + f is added exactly, other bases multiply by a pair, so that one large rounding is left: below 0.8 ULP (0.87 in f32).
 // log1p carries the rest of 1 + x. Coefficients: `logTail…` in coefficients.ts.
 import {
   ln2F32,
