@@ -4,11 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backendFor, TARGETS } from '../test/llvm/support/targets.ts'
 import { throughBackend } from '../test/math/support/evaluate.ts'
-import { measuredFunctions, pointsOf } from '../test/math/support/points.ts'
+import { measuredFunctions, pointsOf, setCount } from '../test/math/support/points.ts'
 import { precise } from '../test/support/precise.ts'
 import { random } from '../test/support/values.ts'
 
-const SETS = 4
 const words = process.argv.slice(2)
 const asked = words.filter((word) => !word.startsWith('--'))
 const points = Number(words.find((word) => word.startsWith('--points='))?.slice('--points='.length) ?? 2_000_000)
@@ -27,7 +26,7 @@ interface Worst {
 
 const results: Record<string, Record<string, Worst>> = {}
 for (const op of measuredFunctions.filter((name) => asked.length === 0 || asked.includes(name))) {
-  const operands = pointsOf(op, random(17), Math.ceil(points / SETS))
+  const operands = pointsOf(op, random(17), Math.ceil(points / setCount))
   const found: Record<string, Worst> = {}
   for (const { name, target } of forms) {
     if (!target) continue

@@ -18,9 +18,14 @@ function centralErf(kit: Kit, x: Value): Value {
   const slope = kit.quickSum(k(second), b.mul(z, kit.polynomial(others, z)))
   const tail = b.add(kit.mad(z, slope.high, k(first)), kit.mad(z, slope.low, k(firstLow)))
   if (kit.target.fma) return b.fma(x, tail, x)
-  const product = kit.product(x, tail)
-  const total = kit.quickSum(x, product.high)
-  return b.add(total.high, b.add(total.low, product.low))
+  // Small arguments are lifted, so that the rest of the product does not underflow.
+  const [tiny, lift] = [2 ** -900, 2 ** 200]
+  const isTiny = b.lt(b.abs(x), k(tiny))
+  const lifted = b.select(isTiny, b.mul(x, k(lift)), x)
+  const product = kit.product(lifted, tail)
+  const total = kit.quickSum(lifted, product.high)
+  const value = b.add(total.high, b.add(total.low, product.low))
+  return b.select(isTiny, b.mul(value, k(1 / lift)), value)
 }
 
 /** 1 − exp(g(x − split) − x²) for x from the split on. */

@@ -35,11 +35,8 @@ export const cbrt: Lowering = (b, [x], target) => {
   const kit = createKit(b, x!.type, target)
   const { k, mad, nmad } = kit
   const wide = kit.type === 'f64'
-  // Small arguments are lifted, so that the residual below does not underflow.
-  const [tiny, lift] = wide ? [2 ** -700, 2 ** 300] : [2 ** -60, 2 ** 90]
   const magnitude = b.abs(x!)
-  const isTiny = b.lt(magnitude, k(tiny))
-  const a = b.select(isTiny, b.mul(magnitude, k(lift)), magnitude)
+  const { a, lower } = moderate(kit, magnitude)
   const guess = cubeRootGuess(kit, a)
   const error = nmad(b.mul(a, b.mul(guess, guess)), guess, k(1))
   const r = b.mul(guess, kit.polynomial(wide ? cubeRootFactorF64 : cubeRootFactorF32, error))
@@ -51,9 +48,24 @@ export const cbrt: Lowering = (b, [x], target) => {
   const factor = b.mul(square, k(1 / 3))
   const step = b.mul(residual, factor)
   const root = wide ? b.add(y, mad(b.add(step, step), b.mul(step, r), step)) : mad(residual, factor, y)
-  const lowered = b.select(isTiny, b.mul(root, k(wide ? 2 ** -100 : 2 ** -30)), root)
   const isOrdinary = b.and(b.gt(magnitude, k(0)), b.lt(magnitude, k(Infinity)))
-  return b.select(isOrdinary, kit.withSign(lowered, x!), x!)
+  return b.select(isOrdinary, kit.withSign(lower(root), x!), x!)
+}
+
+/**
+ * Small magnitudes times a power of 8, so that the residual x − y³ does not underflow, and without FMA, where y³ is made as a pair,
+ * great ones by its inverse, so that it does not overflow; and what takes the factor from the root again.
+ */
+function moderate(kit: Kit, magnitude: Value): { readonly a: Value; readonly lower: (root: Value) => Value } {
+  const { b, k } = kit
+  const [tiny, lift, rootOfLift] = kit.type === 'f64' ? [2 ** -700, 2 ** 300, 2 ** 100] : [2 ** -60, 2 ** 90, 2 ** 30]
+  const isTiny = b.lt(magnitude, k(tiny))
+  const isGreat = kit.target.fma ? undefined : b.gt(magnitude, k(1 / tiny))
+  const scaled = (value: Value, up: number): Value => {
+    const others = isGreat ? b.select(isGreat, b.mul(value, k(1 / up)), value) : value
+    return b.select(isTiny, b.mul(value, k(up)), others)
+  }
+  return { a: scaled(magnitude, lift), lower: (root) => scaled(root, 1 / rootOfLift) }
 }
 
 /** a^(−1/3) to 4 %: the bits of a float are nearly its logarithm, so they are divided by −3. */
