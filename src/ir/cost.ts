@@ -1,6 +1,6 @@
 // What a sample costs, roughly: how many operations it usually runs, and how long the chain of those is that wait for each other.
-// Invariant: rare sides do not count. Of shortcuts in a chain, each the general side of the one before, the longest quick side is the
-// usual one, and the last general side is for arguments that hardly occur.
+// Invariant: rare sides do not count. Of a shortcut whose general side is another one, the longer of both quick sides is the usual one, and
+// what follows is for arguments that hardly occur.
 import { isConstruct, isEffect, type Construct, type Node, type Region, type Value } from './graph.ts'
 import type { OpName } from './ops.ts'
 
@@ -19,7 +19,7 @@ export function usualSide({ regions }: Construct): Region {
   const [quick, general] = regions as readonly [Region, Region]
   const next = general.nodes.find((node): node is Construct => node.op === 'shortcut')
   if (next === undefined || general.nodes.length > SHORTCUT_NODES) return quick
-  const following = usualSide(next)
+  const [following] = next.regions as readonly [Region, Region]
   return costOf(following) > costOf(quick) ? following : quick
 }
 

@@ -19,6 +19,7 @@ import {
   type Mask,
 } from './context.ts'
 import { openCrossings, prepare } from './crossing.ts'
+import { printLaneByLane, runsLaneByLane } from './laneByLane.ts'
 
 /** A side this small runs for all lanes rather than behind a test. */
 const CHEAP_SIDE = 4
@@ -148,9 +149,11 @@ function printJumps(
   })
   const sides = construct.regions.map((region, side) => {
     code.begin(labels[side]!)
-    context.region(context, region.nodes, mask)
+    const isRare = construct.op === 'shortcut' && side === 1 && runsLaneByLane(context, region)
+    const given = isRare ? printLaneByLane(context, region) : undefined
+    if (given === undefined) context.region(context, region.nodes, mask)
     const scalars = region.results.map((result, k) => (isShared[k] ? scalarOf(context, result) : ''))
-    const parts = region.results.flatMap((result, k) => (isShared[k] ? [] : partsOf(context, result)))
+    const parts = region.results.flatMap((result, k) => (isShared[k] ? [] : (given?.[k] ?? partsOf(context, result))))
     const ready = parts.map((value, k) => prepare(context, phiTypes[k]!, value))
     const block = code.current
     code.jump(after)

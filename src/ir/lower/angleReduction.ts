@@ -17,23 +17,39 @@ export interface Reduced {
 const reduceCommon = (kit: Kit, x: Value, scale: number): Reduced =>
   kit.target.fma ? reduceFused(kit, x, scale) : reduceUnfused(kit, x, scale)
 
-/** Any angle. */
-function reduce(kit: Kit, x: Value, scale: number): Reduced {
-  const { b } = kit
-  const large = kit.type === 'f64' ? reduceLarge(kit, x) : reduceThroughDouble(kit, x)
-  const common = reduceCommon(kit, x, scale)
-  const isCommon = b.le(b.abs(x), kit.k(COMMON_LIMIT[kit.type]))
-  const choose = (part: 'high' | 'low') =>
-    b.select(isCommon, common.reduced[part], b.mul(large.reduced[part], kit.k(scale)))
+/** The first where a condition holds, else the second. */
+function either({ b }: Kit, condition: Value, first: Reduced, second: Reduced): Reduced {
+  const choose = (part: 'high' | 'low') => b.select(condition, first.reduced[part], second.reduced[part])
   return {
     reduced: { high: choose('high'), low: choose('low') },
-    quadrant: b.select(isCommon, common.quadrant, large.quadrant),
+    quadrant: b.select(condition, first.quadrant, second.quadrant),
   }
 }
 
+const isCommon = ({ b, k, type }: Kit, x: Value): Value => b.le(b.abs(x), k(COMMON_LIMIT[type]))
+
+/** Any f64 angle. */
+function reduceAny(kit: Kit, x: Value, scale: number): Reduced {
+  const { b, k } = kit
+  const { reduced, quadrant } = reduceLarge(kit, x)
+  const large = { reduced: { high: b.mul(reduced.high, k(scale)), low: b.mul(reduced.low, k(scale)) }, quadrant }
+  return either(kit, isCommon(kit, x), reduceCommon(kit, x, scale), large)
+}
+
+/** An f32 angle that may need f64, where it is common or any. */
+function reduceNarrow(kit: Kit, x: Value, scale: number, inDouble: (wide: Kit, x: Value) => Reduced): Reduced {
+  const { b } = kit
+  const wide = createKit(b, 'f64', kit.target)
+  const { reduced, quadrant } = inDouble(wide, b.convert(x, 'f64'))
+  const high = b.convert(reduced.high, 'f32')
+  const low = b.convert(b.add(b.sub(reduced.high, b.convert(high, 'f64')), reduced.low), 'f32')
+  const cut = { reduced: { high, low }, quadrant: b.convert(quadrant, 'i32') }
+  return either(kit, isCommon(kit, x), reduceCommon(kit, x, scale), cut)
+}
+
 /**
- * What is made of a reduced angle. It is made twice, so that vectors without large angles have one stretch of code, in which nothing
- * waits in memory for a choice.
+ * What is made of a reduced angle. It is made for each kind of reduction, so that vectors without large angles have one stretch of code,
+ * in which nothing waits in memory for a choice.
  * @param scale 1, or ½ for half the reduced angle (the pieces of π/2 take the factor)
  */
 export function withReduced(
@@ -43,10 +59,12 @@ export function withReduced(
   make: (angle: Reduced) => readonly Value[],
 ): readonly Value[] {
   const { b, k, type } = kit
-  return b.shortcut(
-    b.le(b.abs(x), k(COMMON_LIMIT[type])),
-    () => make(reduceCommon(kit, x, scale)),
-    () => make(reduce(kit, x, scale)),
+  const common = () => make(reduceCommon(kit, x, scale))
+  if (type === 'f64') return b.shortcut(isCommon(kit, x), common, () => make(reduceAny(kit, x, scale)))
+  const narrow = (reduce: typeof reduceAny) => () =>
+    make(reduceNarrow(kit, x, scale, (wide, angle) => reduce(wide, angle, scale)))
+  return b.shortcut(isCommon(kit, x), common, () =>
+    b.shortcut(b.le(b.abs(x), k(COMMON_LIMIT.f64)), narrow(reduceCommon), narrow(reduceAny)),
   )
 }
 
@@ -75,16 +93,6 @@ function reduceUnfused(kit: Kit, x: Value, scale: number): Reduced {
   const two = kit.sum(one.high, b.mul(whole, k(-third)))
   const rest = b.sub(b.add(one.low, two.low), b.mul(whole, k(fourth)))
   return { reduced: kit.quickSum(two.high, rest), quadrant: bits }
-}
-
-/** An f32 angle reduced in f64 and cut into two f32. */
-function reduceThroughDouble(kit: Kit, x: Value): Reduced {
-  const { b } = kit
-  const wide = createKit(b, 'f64', kit.target)
-  const { reduced, quadrant } = reduce(wide, b.convert(x, 'f64'), 1)
-  const high = b.convert(reduced.high, 'f32')
-  const low = b.convert(b.add(b.sub(reduced.high, b.convert(high, 'f64')), reduced.low), 'f32')
-  return { reduced: { high, low }, quadrant: b.convert(quadrant, 'i32') }
 }
 
 const WORD = 0xffffffffn
