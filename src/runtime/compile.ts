@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MOST_STACK } from '../backends/llvm/interface.ts'
 import { HarrierError } from '../errors.ts'
 import type { Compiler, Toolchain } from './toolchain.ts'
 
@@ -29,8 +30,10 @@ export interface CompileRequest {
 /** What a compiler is run with, apart from the names of files: part of the keys of the build cache. */
 export function compilerFlags(level: CodegenLevel): string[] {
   const optimisation = { full: '-O2', light: '-O0' }[level]
-  // No contraction: a product and a sum round as the graph says. The target triple of the module is the compiler's own.
-  return [optimisation, '-march=native', '-ffp-contract=off', '-fPIC', '-Wno-override-module', '-x', 'ir']
+  // No contraction: a product and a sum round as the graph says. The target triple of the module is the compiler's own. The limit of the
+  // frame stands in the module.
+  const warnings = ['-Wno-override-module', '-Werror=frame-larger-than']
+  return [optimisation, '-march=native', '-ffp-contract=off', '-fPIC', ...warnings, '-x', 'ir']
 }
 
 /** nodelete: the OpenMP runtime's threads outlive a call, and unloading the code under them crashes the process. */
@@ -128,6 +131,15 @@ function run({ limit }: Tools, { kernel }: CompileRequest, { program, args, inpu
       { cause },
     )
   }
+  const frame = /stack frame size \((\d+)\)/.exec(text)
+  if (frame !== null) {
+    throw new HarrierError(
+      'E_COMPILE',
+      `kernel '${kernel}': its code takes ${inMebibytes(Number(frame[1]))} MiB of stack, at most ${inMebibytes(MOST_STACK)} MiB are there; ` +
+        "make the kernel smaller (a loop() instead of an unrolled for), or set HARRIER_BACKEND to 'wasm'",
+      { cause },
+    )
+  }
   const missing = [...text.matchAll(/undefined (?:reference to|symbol:?) [`'"]?([\w.$]+)/g)].map(([, symbol]) => symbol)
   if (missing.length > 0) {
     throw new HarrierError(
@@ -150,6 +162,8 @@ function run({ limit }: Tools, { kernel }: CompileRequest, { program, args, inpu
     { cause },
   )
 }
+
+const inMebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1)
 
 const firstComplaint = (text: string) =>
   text.split('\n').find((line) => line.includes('error')) ?? text.split('\n', 1)[0] ?? ''

@@ -3,6 +3,7 @@
 // A library that was opened stays mapped until the process ends, and nothing here keeps a caller's array alive: whoever writes an
 // array's address into native memory holds the array until the native side has finished with it.
 import koffi, { type KoffiFunc, type TypeObject } from 'koffi'
+import { MOST_STACK } from '../backends/llvm/interface.ts'
 
 /** A native address: the null pointer is 0n. */
 export type Address = bigint
@@ -25,7 +26,19 @@ export type NativeArguments<Parameters extends readonly NativeParameter[]> = {
   -readonly [Index in keyof Parameters]: NativeTypes[Parameters[Index]]
 }
 
-/** A C function that JavaScript can call; it runs on the calling thread, on a stack of 2 MiB that belongs to koffi. */
+/**
+ * Bytes of the stacks that native code runs on: twice what a kernel may take. They are reserved, and become memory where they are used.
+ * Where a program has called through koffi before, they have the sizes that it left: 2 MiB, and 128 KiB for calls on other threads.
+ */
+export const STACK_BYTES = 2 * MOST_STACK
+
+try {
+  koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES })
+} catch {
+  // Sizes cannot be changed after the first library was loaded.
+}
+
+/** A C function that JavaScript can call; it runs on the calling thread, on a stack that belongs to koffi. */
 export type NativeFunction<Result extends NativeResult, Parameters extends readonly NativeParameter[]> = (
   ...values: NativeArguments<Parameters>
 ) => NativeTypes[Result]
@@ -104,7 +117,7 @@ export function nativeFunction<Result extends NativeResult, const Parameters ext
 }
 
 /**
- * Makes the C function at an address callable on another thread, on a stack of 128 KiB. At most 256 such calls may be under way in
+ * Makes the C function at an address callable on another thread, on a stack of its own. At most 256 such calls may be under way in
  * a process (koffi throws beyond that), and nothing keeps their arguments alive but the caller.
  */
 export function asyncNativeFunction<Result extends NativeResult, const Parameters extends readonly NativeParameter[]>(

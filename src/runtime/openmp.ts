@@ -3,7 +3,7 @@
 // is loaded; it is never unloaded, as its threads outlive every call.
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { openLibrary, openProgram, nativeFunction } from './ffi.ts'
+import { nativeFunction, openLibrary, openProgram, STACK_BYTES } from './ffi.ts'
 
 /** GCC's runtime first: it is on every machine with a C++ library. LLVM's has the same entry under several names. */
 const NAMES =
@@ -24,11 +24,19 @@ function besideCompiler(compiler: string | undefined): string[] {
   }
 }
 
-/** By default the runtime's threads spin between calls, which burns a core; a user's own choice stands. */
-function waitPassively(): void {
+/** What the runtime reads when it starts; a user's own choice stands. */
+const SETTINGS = {
+  // By default its threads spin between calls, which burns a core.
+  OMP_WAIT_POLICY: 'passive',
+  OMP_STACKSIZE: `${STACK_BYTES / 1024}K`,
+}
+
+function prepareEnvironment(): void {
   // Through C, as an assignment to process.env does not reach native code from a worker.
   const setenv = openProgram().symbol('setenv')
-  if (setenv !== undefined) nativeFunction(setenv, 'i32', ['text', 'text', 'i32'])('OMP_WAIT_POLICY', 'passive', 0)
+  if (setenv === undefined) return
+  const set = nativeFunction(setenv, 'i32', ['text', 'text', 'i32'])
+  for (const [name, value] of Object.entries(SETTINGS)) set(name, value, 0)
 }
 
 let loaded: { readonly name: string | undefined } | undefined
@@ -40,7 +48,7 @@ let loaded: { readonly name: string | undefined } | undefined
  */
 export function loadOpenMp(compiler: () => string | undefined): string | undefined {
   if (loaded !== undefined) return loaded.name
-  waitPassively()
+  prepareEnvironment()
   const name = NAMES.find(isRuntime) ?? besideCompiler(compiler()).find(isRuntime)
   loaded = { name }
   return name

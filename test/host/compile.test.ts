@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { HarrierError } from '../../src/errors.ts'
 import { openMemory } from '../../src/runtime/fileMemory.ts'
 import { findToolchain } from '../../src/runtime/toolchain.ts'
-import { handwrittenBackend, scaleGraph, type HandwrittenOptions } from './support/handwritten.ts'
+import { handwrittenBackend, scaleCode, scaleGraph, type HandwrittenOptions } from './support/handwritten.ts'
 import { fakeClang } from './support/fakeClang.ts'
 import { privateFolder, runChild } from './support/processes.ts'
 
@@ -140,6 +140,18 @@ describe('without a linker on PATH', () => {
         "if there is one, please report this with what k.source('llvm') gives",
       left: [],
     })
+  })
+})
+
+test('code that takes more stack than there is', () => {
+  const code = (symbol: string) => scaleCode(symbol, 0, 6 * 2 ** 20)
+  const { code: errorCode, message, left } = failure({ code })
+  expect({ errorCode, message, left }).toEqual({
+    errorCode: 'E_COMPILE',
+    message:
+      "kernel 'broken': its code takes 6.0 MiB of stack, at most 4.0 MiB are there; " +
+      "make the kernel smaller (a loop() instead of an unrolled for), or set HARRIER_BACKEND to 'wasm'",
+    left: [],
   })
 })
 

@@ -1,7 +1,9 @@
+import koffi from 'koffi'
 import { describe, expect, test } from 'vitest'
 import type { Launch, LaunchRange } from '../../src/backends/backend.ts'
 import { createArgumentBlock } from '../../src/backends/host/argumentBlock.ts'
 import { createHostBackend } from '../../src/backends/host/index.ts'
+import { MOST_STACK } from '../../src/backends/llvm/interface.ts'
 import { engine } from '../../src/backends/wasm/engine.ts'
 import { addressOf } from '../../src/runtime/ffi.ts'
 import { createMachine } from '../../src/runtime/machine.ts'
@@ -35,6 +37,22 @@ describe('running', () => {
     const arrays = fresh(10)
     bind(executable.launch(), arrays).run({ sampleCount: 10, begin: 3, end: 6 })
     expect([...arrays.out]).toEqual([-1, -1, -1, 7, 9, 11, -1, -1, -1, -1])
+  })
+
+  test('code that takes nearly all the stack that a kernel may', async () => {
+    // What lies below a stack may be memory in use, so that running past its end need not be seen.
+    const { sync_stack_size: here = 0, async_stack_size: elsewhere = 0 } = koffi.config()
+    expect(Math.min(here, elsewhere)).toBeGreaterThan(1.5 * MOST_STACK)
+    const code = (symbol: string) => scaleCode(symbol, 0, MOST_STACK - 2 ** 16)
+    const large = handwrittenBackend({ code }).build(scaleGraph(), { name: 'large' })
+    for (const threads of [1, 3]) {
+      const arrays = fresh(5000)
+      bind(large.launch(), arrays).run({ ...whole(arrays), threads })
+      expect(arrays.out).toEqual(scaled(arrays.x))
+    }
+    const arrays = fresh(5000)
+    await bind(large.launch(), arrays).runAsync(whole(arrays))
+    expect(arrays.out).toEqual(scaled(arrays.x))
   })
 
   test('an empty range writes nothing', () => {

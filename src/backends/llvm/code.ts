@@ -3,6 +3,7 @@
 // Invariants: a name is given once; `current` is the label of the block that lines go into; constants stand in the entry block.
 import { HarrierError } from '../../errors.ts'
 import type { Literal, Type } from '../../ir/types.ts'
+import { MOST_STACK } from './interface.ts'
 import { BITS_OF, isZeroLiteral, laneType, literalText, mangled, type LaneType } from './lanes.ts'
 
 /** What the tokens of a template stand for; see {@link Code.expand}. */
@@ -62,7 +63,7 @@ export interface Declarations {
 }
 
 /** Of every function. no-builtins: a loop that fills memory stays a loop, where it would become a call of memset. */
-export const ATTRIBUTES = 'nounwind "no-builtins"'
+export const ATTRIBUTES = `nounwind "no-builtins" "warn-stack-size"="${MOST_STACK}"`
 
 const TOKEN = /([$#])(T|R|I|i1|i8|i32|i64|f32|f64)\b(?:\((-?\d+)\))?|\$(\d)|%[a-z]\w*/g
 const FIXED: Record<string, LaneType> = { i1: 'bool', i8: 'i8', i32: 'i32', i64: 'i64', f32: 'f32', f64: 'f64' }

@@ -16,6 +16,9 @@ export interface HostTarget {
   readonly avx512: boolean
 }
 
+/** Bytes of stack that a kernel may take. A kernel that needs more is refused by the compiler, as running it would end the process. */
+export const MOST_STACK = 2 ** 22
+
 export interface EmitOptions extends Pick<BuildOptions, 'sampleStrides' | 'check' | 'width' | 'divergence'> {
   /** Exported symbols are `symbol` and `symbol_parallel`; every internal one starts with `symbol.`. */
   readonly symbol: string

@@ -1,6 +1,7 @@
 // Kernels whose LLVM IR is written by hand, so that these tests show what happens around the generated code and not the code itself.
 import { createHostBackend, type HostBackend } from '../../../src/backends/host/index.ts'
 import { argumentLayout } from '../../../src/backends/llvm/arguments.ts'
+import { ATTRIBUTES } from '../../../src/backends/llvm/code.ts'
 import type { Emitted } from '../../../src/backends/llvm/interface.ts'
 import { createBuilder } from '../../../src/ir/build.ts'
 import type { Graph, Plane } from '../../../src/ir/graph.ts'
@@ -29,12 +30,26 @@ const { slots } = argumentLayout(scaleGraph().planes)
 /** Samples that a thread takes at once. */
 const CHUNK = 1000
 
-/** The code of {@link scaleGraph}. With `delay`, each sample takes about that many dependent divisions more. */
-export function scaleCode(symbol: string, delay = 0): string {
+/** Writes to every page of a frame, from its top down, as calls would. */
+const useFrame = (bytes: number): string => `
+  %frame = alloca [${bytes} x i8]
+  br label %page
+page:
+  %left = phi i64 [ ${bytes}, %entry ], [ %left.next, %page ]
+  %left.next = sub i64 %left, 4096
+  %page.at = getelementptr i8, ptr %frame, i64 %left.next
+  store volatile i8 0, ptr %page.at
+  %pages = icmp sgt i64 %left.next, 4096
+  br i1 %pages, label %page, label %used
+used:`
+
+/** The code of {@link scaleGraph}. With `delay`, each sample takes about that many dependent divisions more; with `frame`, so much stack, all of it used. */
+export function scaleCode(symbol: string, delay = 0, frame = 0): string {
   const slot = (name: string, index: number) => `  %${name}.slot = getelementptr i64, ptr %args, i64 ${index}`
   return `
-define void @${symbol}(ptr %args, i64 %begin, i64 %end) {
+define void @${symbol}(ptr %args, i64 %begin, i64 %end) ${ATTRIBUTES} {
 entry:
+${frame === 0 ? '' : useFrame(frame)}
 ${slot('x', slots[PLANES.x]!)}
   %x = load ptr, ptr %x.slot
 ${slot('out', slots[PLANES.out]!)}
@@ -45,7 +60,7 @@ ${slot('b', slots[PLANES.b]!)}
   %b = load double, ptr %b.slot
   br label %head
 head:
-  %i = phi i64 [ %begin, %entry ], [ %next, %store ]
+  %i = phi i64 [ %begin, ${frame === 0 ? '%entry' : '%used'} ], [ %next, %store ]
   %more = icmp slt i64 %i, %end
   br i1 %more, label %body, label %done
 body:
@@ -73,7 +88,7 @@ done:
 }
 
 ; args, end, next unclaimed sample
-define internal void @${symbol}.worker(ptr %shared) {
+define internal void @${symbol}.worker(ptr %shared) ${ATTRIBUTES} {
 entry:
   %args = load ptr, ptr %shared
   %end.at = getelementptr i64, ptr %shared, i64 1
@@ -94,7 +109,7 @@ done:
   ret void
 }
 
-define void @${symbol}_parallel(ptr %args, i64 %begin, i64 %end, i32 %threads) {
+define void @${symbol}_parallel(ptr %args, i64 %begin, i64 %end, i32 %threads) ${ATTRIBUTES} {
   %shared = alloca [3 x i64], align 64
   store ptr %args, ptr %shared
   %end.at = getelementptr i64, ptr %shared, i64 1
