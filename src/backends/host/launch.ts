@@ -8,6 +8,7 @@ import { argumentLayout, SAMPLE_COUNT_SLOT, SCRATCH_SLOT } from '../llvm/argumen
 import type { ScratchPlan } from '../llvm/interface.ts'
 import { createArgumentBlock, type ArgumentBlock } from './argumentBlock.ts'
 import { whenFree } from './asyncLimit.ts'
+import { movedArray } from '../movedArray.ts'
 import { outOfRange } from '../outOfRange.ts'
 import { NO_SCRATCH, readReport, scratchFor, type Scratch } from './scratch.ts'
 import type { Entries, Machine } from './machine.ts'
@@ -160,8 +161,5 @@ function unusableArray({ name }: LoadedKernel, plane: Plane, array: PlaneArray |
   if (array === undefined) {
     return new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to '${plane.name}'`)
   }
-  return new HarrierError(
-    'E_BINDING',
-    `kernel '${name}': the array of '${plane.name}' was detached, or its buffer resized, after it was bound; bind the array anew`,
-  )
+  return movedArray(name, plane.name)
 }
