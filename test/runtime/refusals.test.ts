@@ -109,6 +109,21 @@ describe('refused calls', () => {
     )
   })
 
+  test('a kernel called inside the body of another', () => {
+    const inside = (call: (p: Scalar, t: unknown) => unknown) =>
+      refusal(() => kernel('outer', { p: Scalar, t: Table(Scalar) }, ({ p, t }) => call(p, t) as Scalar))
+    const why =
+      "; kernels take arrays and numbers, and cannot be called inside the body of a kernel: write what 'k' computes as a plain function, and call that function in both bodies"
+    expect(inside((p) => loosely(p.mul(2), i(), 1))).toBe(`kernel 'k': x is the symbolic value p.mul(2)${why}`)
+    expect(inside((p, t) => loosely({ x: [p], i: t, a: p }))).toBe(
+      `kernel 'k': x is the symbolic value p, i is the symbolic value t, a is the symbolic value p${why}`,
+    )
+    expect(inside((p) => run(k, { x: x(), i: i(), a: 1, y: p }))).toBe(`kernel 'k': y is the symbolic value p${why}`)
+    expect(inside((p) => k.bound({ x: p, i: i(), a: 1, y: x() } as never))).toBe(
+      `kernel 'k': x is the symbolic value p${why}`,
+    )
+  })
+
   test('arrays that are gone', () => {
     const gone = x()
     structuredClone(gone, { transfer: [gone.buffer] })
