@@ -46,7 +46,8 @@ export function refuseCall(kernel: string, problems: readonly string[]): never {
 
 /** A view whose buffer was transferred, or no longer reaches it. Typed-array methods throw on those and on nothing else. */
 function isDetached(array: PlaneArray): boolean {
-  if (array.length > 0) return false
+  // The buffer is asked as well: once compiled code has met a resizable buffer, V8 11 gives the old length of a detached array.
+  if (array.length > 0 && array.buffer.byteLength > 0) return false
   try {
     array.fill(0)
     return false

@@ -138,6 +138,21 @@ describe('refused calls', () => {
     )
   })
 
+  test('arrays that are gone, once compiled code has met resizable buffers', () => {
+    // V8 11 then gives the length that a detached array had.
+    const double = kernel('double', { p: Scalar }, ({ p }) => p.mul(2))
+    const add = kernel('add', { p: Scalar, q: Mutable(Scalar) }, ({ p, q }) => q.set(p.add(q)))
+    const [p, q] = [x(), x()]
+    const resizable = new Float64Array(new ArrayBuffer(24, { maxByteLength: 64 }))
+    for (let turn = 0; turn < 20_000; turn++) {
+      double(turn % 1000 === 0 ? resizable : p)
+      run(add, { p: turn % 1000 === 0 ? resizable : p, q })
+    }
+    structuredClone(p, { transfer: [p.buffer] })
+    expect(refusal(() => double(p))).toContain("kernel 'double':")
+    expect(refusal(() => run(add, { p, q }))).toContain("kernel 'add': p is a detached or out-of-bounds array")
+  })
+
   test('arrays that may shrink during an asynchronous call', async () => {
     const add = kernel('add', { p: Scalar, q: Mutable(Scalar) }, ({ p, q }) => q.set(p.add(q)))
     const resizable = () => new Float64Array(new ArrayBuffer(24, { maxByteLength: 64 })).fill(1)

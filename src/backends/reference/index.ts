@@ -43,7 +43,10 @@ function createLaunch(graph: Graph, { name, sampleStrides, check }: BuildOptions
   /** Without their memory arrays read as undefined and forget what is written, which an interpreter would not notice. */
   function refuseMoved(): void {
     bindings.forEach((bound, plane) => {
-      if (typeof bound === 'object' && bound.array.length !== sizes[plane])
+      if (typeof bound !== 'object') return
+      const { array } = bound
+      // The buffer is asked as well: once compiled code has met a resizable buffer, V8 11 gives the old length of a detached array.
+      if (array.length !== sizes[plane] || (array.length > 0 && array.buffer.byteLength === 0))
         throw movedArray(name, graph.planes[plane]!.name)
     })
   }
