@@ -3,7 +3,7 @@ import type { PlaneArray } from '../backends/backend.ts'
 import { refuseCall, type BoundCall } from './bind.ts'
 
 /** The memory of a buffer that shrinks goes away at once, also under native code. Shared buffers only grow. */
-const isResizable = ({ buffer }: PlaneArray): boolean => 'resizable' in buffer && buffer.resizable
+const isResizable = ({ buffer }: PlaneArray): boolean => 'resizable' in buffer && buffer.resizable === true
 
 /** Refuses arrays whose memory the caller could take back, by their buffer's resize(), while another thread works on it. */
 export function refuseResizable(kernel: string, { planes }: BoundCall): void {
