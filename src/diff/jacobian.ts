@@ -35,11 +35,10 @@ export function jacobian(graph: Graph, { output, wrt, ...options }: JacobianOpti
     throw new HarrierError('E_DERIVATIVE', `jacobian of kernel '${kernel}': ${problem}`)
   }
   const b = createBuilder()
-  const derived = createDerivedPlanes('jvp', b, options)
+  const derived = createDerivedPlanes(b)
   planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
   const [rows, columns] = [found.components, input!.components]
-  const plane = derived.declare('jacobian', found, {
-    name: `d_${output}_d_${wrt}`,
+  const plane = derived.declare('jacobian', found, (mark) => `d${mark}_${output}_d_${wrt}`, {
     role: 'sample',
     type: found.type,
     components: rows * columns,

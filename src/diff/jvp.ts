@@ -13,7 +13,7 @@ import {
   gatherOrZero,
   hasWon,
   primalPlanes,
-  TANGENT_PREFIX,
+  tangentName,
   type Derivative,
   type DerivativeOptions,
 } from './planes.ts'
@@ -23,29 +23,28 @@ import { materialise } from './product.ts'
  * The forward derivative of a graph.
  * Planes: the inputs of the primal, `<name>_at` for each max or min reduction, `dot_<input>` for each input of `wrt`, then
  * `dot_<output>` for each float output (`dot_<name>_out` for a mutable), each with the role of its primal.
- * @throws HarrierError E_DERIVATIVE where `wrt` names no float input, a name is taken, or there is no rule
+ * @throws HarrierError E_DERIVATIVE where `wrt` names no float input, or there is no rule
  */
 export function jvp(graph: Graph, options: DerivativeOptions = {}): Derivative {
   const planes = primalPlanes(graph, options.mutables)
   const wrt = chooseInputs('jvp', planes, options)
   const outputs = differentiableOutputs('jvp', planes, options)
   const b = createBuilder()
-  const derived = createDerivedPlanes('jvp', b, options)
+  const derived = createDerivedPlanes(b)
   planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
   const winners = declareWinners(outputs, derived.declare)
   const tangentPlanes = new Map(
     wrt.map((plane) => {
-      const { role, type, components } = plane
-      const declared = { name: TANGENT_PREFIX + plane.name, role, type, components }
-      return [plane.number, derived.declare('tangent', plane, declared)]
+      const { name, role, type, components } = plane
+      return [plane.number, derived.declare('tangent', plane, tangentName(name), { role, type, components })]
     }),
   )
   const outputPlanes = new Map(
     outputs.map((plane) => {
       const { role, type, components, outputName } = plane
       const reduce = role === 'reduction' ? { reduce: 'sum' as const } : {}
-      const declared = { name: TANGENT_PREFIX + outputName, role, type, components, ...reduce }
-      return [plane.number, derived.declare('outputTangent', plane, declared)]
+      const declared = { role, type, components, ...reduce }
+      return [plane.number, derived.declare('outputTangent', plane, tangentName(outputName), declared)]
     }),
   )
   const mask = planes.find(({ role }) => role === 'mask')

@@ -1,13 +1,22 @@
 // The planes of a derivative: which planes of the primal it takes over, what it adds to them, and what they are called.
 // Invariants: a derivative takes every input of its primal, in order; what it adds is keyed by name, bar_<name> for adjoints and
-// dot_<name> for tangents; no two planes of a derivative have one name.
+// dot_<name> for tangents; no two planes of a derivative have one name: a name that is taken gets a number, bar2_<name>, dot2_<name>.
 import { HarrierError } from '../errors.ts'
 import type { Builder } from '../ir/build.ts'
 import { accesses, type Graph, type Plane, type Value } from '../ir/graph.ts'
 import { isFloat } from '../ir/types.ts'
 
-export const ADJOINT_PREFIX = 'bar_'
-export const TANGENT_PREFIX = 'dot_'
+/** A name as a function of its mark: '' for the name as it is, '2', '3' … where the one before is taken. */
+export type NameForm = (mark: string) => string
+
+export const adjointName =
+  (name: string): NameForm =>
+  (mark) =>
+    `bar${mark}_${name}`
+export const tangentName =
+  (name: string): NameForm =>
+  (mark) =>
+    `dot${mark}_${name}`
 
 export interface DerivativeOptions {
   /** Name of the primal; for messages. */
@@ -120,21 +129,34 @@ export function differentiableOutputs(
   return planes.filter(({ isOutput, type }) => isOutput && isFloat(type))
 }
 
+/** The first form of a name that no plane has. */
+function freeName(planes: readonly Plane[], form: NameForm): string {
+  const isTaken = (name: string) => planes.some((plane) => plane.name === name)
+  let mark = 1
+  while (isTaken(form(mark === 1 ? '' : String(mark)))) mark++
+  return form(mark === 1 ? '' : String(mark))
+}
+
+/** The planes of a derivative that are there for one purpose: what each is called, and the plane of the primal that it belongs to. */
+export const planesFor = (
+  { graph, planes }: Derivative,
+  wanted: Purpose,
+): readonly { readonly name: string; readonly number: number; readonly of: number }[] =>
+  planes.flatMap(({ purpose, of }, number) =>
+    purpose === wanted ? [{ name: graph.planes[number]!.name, number, of }] : [],
+  )
+
+/** A plane of a derivative before it has a name. */
+export type Unnamed = Omit<Plane, 'name'>
+
 /** Declares the planes of a derivative. */
-export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { kernel = 'kernel' }: DerivativeOptions) {
+export function createDerivedPlanes(b: Builder) {
   const derived: DerivedPlane[] = []
   const primalNumbers = new Map<number, number>()
 
-  function declare(purpose: Purpose, { number }: PrimalPlane, plane: Plane): number {
-    const clash = b.planes.find(({ name }) => name === plane.name)
-    if (clash) {
-      throw new HarrierError(
-        'E_DERIVATIVE',
-        `${mode} of kernel '${kernel}': it would have two planes named '${plane.name}'; rename one of the parameters or outputs of '${kernel}'`,
-      )
-    }
+  function declare(purpose: Purpose, { number }: PrimalPlane, form: NameForm, plane: Unnamed): number {
     derived.push({ purpose, of: number })
-    return b.plane(plane)
+    return b.plane({ name: freeName(b.planes, form), ...plane })
   }
 
   return {
@@ -142,15 +164,15 @@ export function createDerivedPlanes(mode: 'vjp' | 'jvp', b: Builder, { kernel = 
     declare,
     /** Takes over an input of the primal; a finished mask becomes a plain plane of conditions, as a derivative finishes nothing. */
     declarePrimal(plane: PrimalPlane) {
-      const { name, role, type, components } = plane
-      const kept: Plane = { name, role: role === 'mask' ? 'sample' : role, type, components }
-      primalNumbers.set(plane.number, declare('primal', plane, kept))
+      const { role, type, components } = plane
+      const kept: Unnamed = { role: role === 'mask' ? 'sample' : role, type, components }
+      primalNumbers.set(plane.number, declare('primal', plane, ownName(plane), kept))
     },
     /** Declares an output of the primal that the derivative writes too. */
     declareValue(plane: PrimalPlane) {
-      const { name, role, type, components, reduce } = plane
-      const kept: Plane = { name, role, type, components, ...(reduce && { reduce }) }
-      primalNumbers.set(plane.number, declare('value', plane, kept))
+      const { role, type, components, reduce } = plane
+      const kept: Unnamed = { role, type, components, ...(reduce && { reduce }) }
+      primalNumbers.set(plane.number, declare('value', plane, ownName(plane), kept))
     },
     /** The number in the derivative of an input of the primal, or of an output that the derivative writes too. */
     primalNumber: (number: number): number => primalNumbers.get(number)!,
@@ -162,25 +184,33 @@ export const readShared = (b: Builder, plane: number, component: number): Value 
   b.planes[plane]!.role === 'uniform' ? b.uniform(plane) : b.gather(plane, component, b.zero('i32'))
 
 /** A plane with one entry of some components for all samples. */
-export const sharedPlane = (name: string, type: Plane['type'], components: number): Plane => ({
-  name,
+export const sharedPlane = (type: Plane['type'], components: number): Unnamed => ({
   role: components === 1 ? 'uniform' : 'table',
   type,
   components,
 })
 
-export const winnerName = ({ name }: Plane): string => `${name}_at`
+/** Inputs of the primal have their names first, so that they keep them. */
+export const ownName =
+  ({ name }: Plane): NameForm =>
+  (mark) =>
+    name + mark
+
+export const winnerName =
+  ({ name }: Plane): NameForm =>
+  (mark) =>
+    `${name}_at${mark}`
 
 /** Declares what says which sample won each `max` and `min` reduction. */
 export function declareWinners(
   outputs: readonly PrimalPlane[],
-  declare: (purpose: Purpose, plane: PrimalPlane, declared: Plane) => number,
+  declare: (purpose: Purpose, plane: PrimalPlane, form: NameForm, declared: Unnamed) => number,
 ): ReadonlyMap<number, number> {
   const selecting = outputs.filter(({ reduce }) => reduce === 'max' || reduce === 'min')
   return new Map(
     selecting.map((plane) => [
       plane.number,
-      declare('winner', plane, sharedPlane(winnerName(plane), 'i32', plane.components)),
+      declare('winner', plane, winnerName(plane), sharedPlane('i32', plane.components)),
     ]),
   )
 }

@@ -10,7 +10,6 @@ import {
   walk,
   type Construct,
   type Graph,
-  type Plane,
   type PlaneEffect,
   type ReduceOp,
   type Value,
@@ -19,7 +18,7 @@ import { liveness } from '../ir/liveness.ts'
 import { rebuild } from '../ir/rebuild.ts'
 import { usefulValues, variedValues, type ValueSet } from './activity.ts'
 import {
-  ADJOINT_PREFIX,
+  adjointName,
   chooseInputs,
   createDerivedPlanes,
   declareWinners,
@@ -32,6 +31,7 @@ import {
   type Derivative,
   type DerivativeOptions,
   type PrimalPlane,
+  type Unnamed,
 } from './planes.ts'
 import type { Flow } from './product.ts'
 import { upperBound, type LoopPlan } from './reverse-loop.ts'
@@ -63,7 +63,7 @@ const NO_CAP = 2 ** 31 - 1
  * Planes: the inputs of the primal, `<name>_at` for each max or min reduction, the seed `bar_<output>` of each float output
  * (`bar_<name>_out` of a mutable; for a reduction one entry for all samples, for an accumulator a table as long as it), then
  * `bar_<input>` for each input of `wrt`: a sample plane, the sum over samples of a uniform, an accumulator for a table.
- * @throws HarrierError E_DERIVATIVE where `wrt` names no float input, a name is taken, there is no rule, or a loop has no bound
+ * @throws HarrierError E_DERIVATIVE where `wrt` names no float input, there is no rule, or a loop has no bound
  */
 export function vjp(graph: Graph, options: VjpOptions = {}): Derivative {
   const { kernel = 'kernel', tape } = options
@@ -126,19 +126,26 @@ function emit(graph: Graph, options: VjpOptions, plan: (loop: Construct) => Loop
     options,
   )
   const b = createBuilder()
-  const derived = createDerivedPlanes('vjp', b, options)
+  const derived = createDerivedPlanes(b)
   planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
   const winners = declareWinners(outputs, derived.declare)
   const takesSeeds = options.output === undefined
   const seeds = new Map(
     outputs.map(
-      (plane) => [plane.number, takesSeeds ? derived.declare('seed', plane, seedPlane(plane)) : undefined] as const,
+      (plane) =>
+        [
+          plane.number,
+          takesSeeds ? derived.declare('seed', plane, adjointName(plane.outputName), seedPlane(plane)) : undefined,
+        ] as const,
     ),
   )
   const adjointPlanes = new Map(
     wrt.map(
       (plane) =>
-        [plane.number, derived.declare('adjoint', plane, adjointPlane(plane, options.perSample ?? false))] as const,
+        [
+          plane.number,
+          derived.declare('adjoint', plane, adjointName(plane.name), adjointPlane(plane, options.perSample ?? false)),
+        ] as const,
     ),
   )
   if (options.withValue) outputs.forEach(derived.declareValue)
@@ -222,17 +229,15 @@ function write(b: Builder, plane: number, component: number, operands: readonly 
   else b.store(plane, component, adjoint)
 }
 
-function seedPlane({ outputName, role, type, components }: PrimalPlane): Plane {
-  const name = ADJOINT_PREFIX + outputName
-  if (role === 'reduction') return sharedPlane(name, type, components)
-  return { name, role: role === 'accumulator' ? 'table' : 'sample', type, components }
+function seedPlane({ role, type, components }: PrimalPlane): Unnamed {
+  if (role === 'reduction') return sharedPlane(type, components)
+  return { role: role === 'accumulator' ? 'table' : 'sample', type, components }
 }
 
-function adjointPlane({ name: input, role, type, components }: PrimalPlane, perSample: boolean): Plane {
-  const name = ADJOINT_PREFIX + input
-  if (role === 'table') return { name, role: 'accumulator', type, components }
-  if (role === 'uniform' && !perSample) return { name, role: 'reduction', reduce: 'sum', type, components }
-  return { name, role: 'sample', type, components }
+function adjointPlane({ role, type, components }: PrimalPlane, perSample: boolean): Unnamed {
+  if (role === 'table') return { role: 'accumulator', type, components }
+  if (role === 'uniform' && !perSample) return { role: 'reduction', reduce: 'sum', type, components }
+  return { role: 'sample', type, components }
 }
 
 function activeValues(

@@ -8,6 +8,7 @@ import { rebuild } from '../ir/rebuild.ts'
 import { isFloat } from '../ir/types.ts'
 import {
   createDerivedPlanes,
+  ownName,
   primalPlanes,
   readShared,
   sharedPlane,
@@ -25,9 +26,9 @@ const selectingReductions = (planes: readonly PrimalPlane[]): readonly PrimalPla
   planes.filter(({ reduce, type }) => (reduce === 'max' || reduce === 'min') && isFloat(type))
 
 /** The inputs of a graph in a new one, and what repeats its values there. */
-function startFrom(graph: Graph, planes: readonly PrimalPlane[], options: DerivativeOptions) {
+function startFrom(graph: Graph, planes: readonly PrimalPlane[]) {
   const b = createBuilder()
-  const derived = createDerivedPlanes('vjp', b, options)
+  const derived = createDerivedPlanes(b)
   planes.filter(({ isInput }) => isInput).forEach(derived.declarePrimal)
   const mask = planes.find(({ role }) => role === 'mask')
   const finished = mask && b.load(derived.primalNumber(mask.number), 0)
@@ -43,7 +44,7 @@ function startFrom(graph: Graph, planes: readonly PrimalPlane[], options: Deriva
 /** The `max` and `min` reductions of a graph and nothing else that it writes, so that running it changes no mutable. */
 export function reductionValues(graph: Graph, options: DerivativeOptions = {}): Derivative {
   const planes = primalPlanes(graph, options.mutables)
-  const { b, derived, finished, repeat } = startFrom(graph, planes, options)
+  const { b, derived, finished, repeat } = startFrom(graph, planes)
   const selecting = selectingReductions(planes)
   selecting.forEach(derived.declareValue)
   return repeat((effect, operands) => {
@@ -68,18 +69,18 @@ export function winners(graph: Graph, options: DerivativeOptions = {}): Derivati
   const planes = primalPlanes(graph, options.mutables)
   const selecting = selectingReductions(planes)
   if (selecting.length === 0) return undefined
-  const { b, derived, finished, repeat } = startFrom(graph, planes, options)
+  const { b, derived, finished, repeat } = startFrom(graph, planes)
   const results = new Map(
     selecting.map((plane) => [
       plane.number,
-      derived.declare('value', plane, sharedPlane(plane.name, plane.type, plane.components)),
+      derived.declare('value', plane, ownName(plane), sharedPlane(plane.type, plane.components)),
     ]),
   )
   const found = new Map(
     selecting.map((plane) => {
       const { components } = plane
-      const declared = { name: winnerName(plane), role: 'reduction', reduce: 'min', type: 'i32', components } as const
-      return [plane.number, derived.declare('winner', plane, declared)]
+      const declared = { role: 'reduction', reduce: 'min', type: 'i32', components } as const
+      return [plane.number, derived.declare('winner', plane, winnerName(plane), declared)]
     }),
   )
   const nobody = b.const('i32', NO_SAMPLE)

@@ -3,6 +3,8 @@
 import type { Backend, LaunchRange, PlaneArray } from '../backends/backend.ts'
 import { HarrierError } from '../errors.ts'
 import type { FloatType } from '../ir/types.ts'
+import { STATE } from '../trace/brands.ts'
+import { isHandle, isTraced } from '../trace/value.ts'
 import { copyIn, type CopyBack } from './copy.ts'
 import { formatShape, isRefusal, place, type Placement } from './layout.ts'
 import type { CallOptions } from './options.ts'
@@ -44,7 +46,8 @@ export function refuseCall(kernel: string, problems: readonly string[]): never {
 
 /** A view whose buffer was transferred, or no longer reaches it. Typed-array methods throw on those and on nothing else. */
 function isDetached(array: PlaneArray): boolean {
-  if (array.length > 0) return false
+  // The buffer is asked as well: once compiled code has met a resizable buffer, V8 11 gives the old length of a detached array.
+  if (array.length > 0 && array.buffer.byteLength > 0) return false
   try {
     array.fill(0)
     return false
@@ -140,7 +143,10 @@ export function bind(
   const samples = countSamples(placed, numbers, form, options, problems)
   const range = chooseRange(samples, options, problems)
 
-  if (problems.length > 0) refuseCall(signature.kernel, problems)
+  if (problems.length > 0) {
+    refuseSymbolic(signature.kernel, handedIn)
+    refuseCall(signature.kernel, problems)
+  }
 
   const planes: BoundPlane[] = placed.map(({ slot, placement }) => ({
     ...placement,
@@ -181,6 +187,26 @@ export function bind(
 /** Entries of a table that was bound; 0 where it was left out, as nothing reads it then. */
 const entries = (planes: readonly BoundPlane[], table: string): number =>
   planes.find(({ slot }) => slot.name === table)?.length ?? 0
+
+/** The text of a symbolic value, also of the first in a plain array; undefined for what is none. */
+const symbolicText = (argument: unknown): string | undefined =>
+  Array.isArray(argument)
+    ? argument.map(symbolicText).find((text) => text !== undefined)
+    : isTraced(argument) || isHandle(argument)
+      ? argument[STATE].label
+      : undefined
+
+/** Refuses in one sentence a kernel called inside the body of another, with what that body works on. */
+function refuseSymbolic(kernel: string, handedIn: ReadonlyMap<string, unknown>): void {
+  const given = [...handedIn].flatMap(([name, argument]) => {
+    const text = symbolicText(argument)
+    return text === undefined ? [] : [`${name} is the symbolic value ${text}`]
+  })
+  if (given.length === 0) return
+  refuseCall(kernel, [
+    `${given.join(', ')}; kernels take arrays and numbers, and cannot be called inside the body of a kernel: write what '${kernel}' computes as a plain function, and call that function in both bodies`,
+  ])
+}
 
 const missing = ({ name, role, isOutput }: Slot): string =>
   isOutput

@@ -93,7 +93,7 @@ function once<Result>(make: () => Result): () => Result {
 function reportLight({ kernel, codegenLevel }: ModuleRequest): void {
   if (codegenLevel === 'full') return
   log().info(
-    `${kernel} is so large that optimising it would take minutes: it is compiled without, and runs more slowly. ` +
+    `kernel '${kernel}' is so large that optimising it would take minutes: it is compiled without, and runs more slowly. ` +
       'A loop() instead of an unrolled for makes it smaller.',
   )
 }

@@ -9,6 +9,7 @@ import type { Builds, Variant } from './executables.ts'
 import { createFastPath } from './fastPath.ts'
 import type { CallOptions } from './options.ts'
 import { chooseBackend, type Choice } from './registry.ts'
+import { refuseResizable } from './resizable.ts'
 import { reductionResults, shapeResults } from './results.ts'
 import { signatureOf, type Signature } from './signature.ts'
 
@@ -91,6 +92,7 @@ export function createSession(kernel: TracedKernel, builds: Builds, options: Cal
     async callAsync(args, signal) {
       if (signal?.aborted) throw abortReason(kernel.name, signal)
       const call = bindArguments(args)
+      refuseResizable(kernel.name, call)
       if (!isEmpty(call)) {
         const launch = executableFor(call).launch()
         fill(launch, call)

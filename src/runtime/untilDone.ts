@@ -8,6 +8,7 @@ import { canFuse, fuseSteps, type FusedSteps } from '../ir/fuse.ts'
 import { bind, type BoundCall } from './bind.ts'
 import { createBuilds, type Builds } from './executables.ts'
 import { INTERNALS, type HasInternals, type Internals } from './internals.ts'
+import { refuseResizable } from './resizable.ts'
 import { fill } from './session.ts'
 
 export interface UntilDoneOptions {
@@ -39,6 +40,8 @@ type AdvanceAsync = (cap: number) => Promise<number>
 
 interface Stepper {
   readonly n: number
+  /** What each kernel is bound to. */
+  readonly calls: readonly { readonly kernel: string; readonly call: BoundCall }[]
   readonly countFinished: () => number
   readonly advance: Advance
   readonly advanceAsync: AdvanceAsync
@@ -80,6 +83,7 @@ function fusedStepper(internals: Internals, planes: Planes): Stepper {
   const countFinished = maskOf(internals, call)
   return {
     n: samplesIn(call.range),
+    calls: [{ kernel: internals.traced.name, call }],
     countFinished,
     longest: Number.POSITIVE_INFINITY,
     advance(cap) {
@@ -104,11 +108,12 @@ function steppedStepper(kernels: readonly Internals[], finishing: Internals, pla
     const call = bind(session.signature, new Map(own), options)
     const launch = internals.builds.executable(session.choose().backend, session.variant(call)).launch()
     fill(launch, call)
-    return { launch, call, isFinishing: traced === finishing.traced }
+    return { kernel: traced.name, launch, call, isFinishing: traced === finishing.traced }
   })
   const { call } = launches.find(({ isFinishing }) => isFinishing)!
   return {
     n: samplesIn(call.range),
+    calls: launches,
     countFinished: maskOf(finishing, call),
     longest: 1,
     advance() {
@@ -219,6 +224,7 @@ export async function runUntilDoneAsync(
   options: UntilDoneOptions,
 ): Promise<RunReport> {
   const stepper = createStepper(kernels, planes, options)
+  for (const { kernel, call } of stepper.calls) refuseResizable(kernel, call)
   const run = plan(stepper, options)
   let turn = run.next()
   while (!turn.done) turn = run.next(await stepper.advanceAsync(turn.value))

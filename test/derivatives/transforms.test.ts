@@ -2,7 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import {
   Accum,
+  grad,
+  hvp,
   Index,
+  jacobian,
   jvp,
   kernel,
   Matrix,
@@ -13,8 +16,10 @@ import {
   quatRotate,
   Reduce,
   Scalar,
+  sin,
   Table,
   Terminated,
+  valueAndGrad,
   Vector,
   vjp,
   whileLoop,
@@ -209,20 +214,6 @@ describe('refusals', () => {
     )
   })
 
-  test('names that collide', () => {
-    const clash = kernel('clash', { x: Scalar, bar_x: Scalar }, ({ x: v, bar_x }) => v.mul(bar_x))
-    expect(() => vjp(clash)).toThrow(
-      "vjp of kernel 'clash': it would have two planes named 'bar_x'; rename one of the parameters or outputs of 'clash'",
-    )
-    const out = kernel('out', { x: Mutable(Scalar), y: Scalar }, ({ x: v, y }) => {
-      v.set(v.mul(y))
-      return { x_out: v.add(y) }
-    })
-    expect(() => vjp(out)).toThrow(
-      "vjp of kernel 'out': it would have two planes named 'bar_x_out'; rename one of the parameters or outputs of 'out'",
-    )
-  })
-
   test('a loop without a bound', () => {
     const settle = kernel('settle', { x: Scalar }, ({ x: v }) =>
       whileLoop(
@@ -247,5 +238,79 @@ describe('refusals', () => {
       "jvp of kernel 'scale': there is no option 'perSample'; the options are wrt, name",
     )
     expect(() => vjp((() => 1) as never)).toThrow('vjp: expected a kernel, as kernel() gives it, found () => 1')
+  })
+})
+
+describe('names that are taken', () => {
+  const { sin: sine, cos: cosine } = Math
+  const points = f64(-1.2, 0.3, 2)
+  const ones = f64(1, 1, 1)
+  const expectClose = (found: unknown, expected: (point: number) => number) => {
+    expect(found).toHaveLength(points.length)
+    Array.from(found as Float64Array).forEach((value, k) => expect(value).toBeCloseTo(expected(points[k]!), 12))
+  }
+
+  test('a parameter called like an adjoint', () => {
+    const clash = kernel('clash', { x: Scalar, bar_x: Scalar }, ({ x: v, bar_x }) => v.mul(bar_x)).with(onReference)
+    const planes = { x, bar_x: f64(4, 5, 6) }
+    expect(vjp(clash)({ ...planes, bar_out: ones })).toEqual({ bar2_x: f64(4, 5, 6), bar_bar_x: x })
+    expect(grad(clash)(planes)).toEqual({ x: f64(4, 5, 6), bar_x: x })
+    expect(hvp(clash)(planes, { x: ones, bar_x: f64(0, 0, 0) })).toEqual({ x: f64(0, 0, 0), bar_x: ones })
+  })
+
+  test('an output called like an adjoint, a Jacobian and a winner', () => {
+    const value = kernel('value', { x: Scalar }, ({ x: v }) => ({ bar_x: v.mul(v) })).with(onReference)
+    expect(valueAndGrad(value)({ x })).toEqual({ value: f64(1, 4, 9), grad: { x: f64(2, 4, 6) } })
+    const slope = kernel('slope', { x: Scalar, d_y_d_x: Scalar }, ({ x: v, d_y_d_x }) => ({ y: v.mul(d_y_d_x) }))
+    expect(jacobian(slope.with(onReference), { of: 'y', wrt: 'x' })({ x, d_y_d_x: ones })).toEqual(ones)
+    const most = kernel('most', { x: Scalar, m_at: Param, m: Reduce('max') }, ({ x: v, m_at, m }) =>
+      m.contribute(v.mul(m_at)),
+    ).with(onReference)
+    expect(grad(most)({ x, m_at: 2 })).toEqual({ x: f64(0, 0, 2), m_at: 3 })
+    expect(hvp(most)({ x, m_at: 2 }, { x: ones, m_at: 1 })).toEqual({ x: f64(0, 0, 1), m_at: 1 })
+  })
+
+  test('the value of a mutable called like an output', () => {
+    const out = kernel('out', { x: Mutable(Scalar), x_out: Scalar }, ({ x: v, x_out }) => v.set(v.mul(x_out)))
+    const found = vjp(out.with(onReference))({ x, x_out: f64(4, 5, 6), bar_x_out: ones })
+    expect(found).toEqual({ bar_x: f64(4, 5, 6), bar2_x_out: x })
+  })
+
+  test('jvp of jvp, of one input and of a product of two', () => {
+    const twice = jvp(jvp(kernel('sine', { x: Scalar }, ({ x: v }) => ({ y: sin(v) })).with(onReference)))
+    expect(twice.argSpec.map(([, name]) => name)).toEqual(['dot_dot_y', 'dot2_x', 'dot_dot_x', 'dot_x', 'x'])
+    const [first, second, both] = [f64(2, 3, 5), f64(0.5, -1, 4), f64(1, 7, -2)]
+    const { dot_dot_y: found } = twice({ x: points, dot_x: first, dot2_x: second, dot_dot_x: both })
+    const expected = points.map((v, k) => cosine(v) * both[k]! - sine(v) * first[k]! * second[k]!)
+    Array.from(found as Float64Array).forEach((value, k) => expect(value).toBeCloseTo(expected[k]!, 12))
+
+    const product = kernel('product', { x: Scalar, y: Scalar }, ({ x: v, y }) => ({ z: v.mul(y) }))
+    const mixed = jvp(jvp(product.with(onReference)))
+    const planes = { x, y: f64(4, 5, 6), dot_x: f64(2, 2, 2), dot_y: f64(3, 3, 3), dot2_x: f64(5, 5, 5) }
+    const rest = { dot2_y: f64(7, 7, 7), dot_dot_x: f64(0, 0, 1), dot_dot_y: f64(0, 1, 0) }
+    // ẋ₁·ẏ₂ + ẋ₂·ẏ₁ + ẍ·y + x·ÿ
+    expect(mixed({ ...planes, ...rest })).toEqual({ dot_dot_z: f64(29, 31, 35) })
+  })
+
+  test('three derivatives of sin, in every mode', () => {
+    const sines = kernel('sines', { x: Scalar }, ({ x: v }) => ({ y: sin(v) })).with(onReference)
+    const forward = jvp(jvp(jvp(sines)))
+    const { dot_dot_dot_y } = forward({
+      ...Object.fromEntries(forward.argSpec.map(([, name]) => [name, f64(0, 0, 0)])),
+      x: points,
+      dot_x: ones,
+      dot2_x: ones,
+      dot3_x: ones,
+    })
+    expectClose(dot_dot_dot_y, (v) => -cosine(v))
+
+    const mixed = jvp(jvp(vjp(sines), { wrt: ['x'] }), { wrt: ['x'] })
+    expectClose(mixed({ x: points, bar_y: ones, dot_x: ones, dot2_x: ones }).dot_dot_bar_x, (v) => -cosine(v))
+
+    const reverse = vjp(vjp(vjp(sines)))
+    expect(reverse.argSpec.map(([, name]) => name)).toContain('bar2_bar_x')
+    const seeds = { bar_y: ones, bar_bar_x: ones, bar2_bar_x: ones, bar_bar_bar_y: f64(0, 0, 0) }
+    expectClose(reverse({ x: points, ...seeds }).bar_x, (v) => -cosine(v))
+    expect(reverse.outputs).toEqual(['bar_x', 'bar_bar_y', 'bar_bar_bar_x'])
   })
 })

@@ -184,6 +184,23 @@ describe('asynchronous calls', () => {
     for (const { arrays, k } of calls) expect(arrays.out).toEqual(scaled(arrays.x, k, -k))
   })
 
+  test('one that waits for its turn is refused when its array was transferred meanwhile', async () => {
+    const begin = (arrays: Arrays) => bind(executable.launch(), arrays).runAsync(whole(arrays))
+    const first = Array.from({ length: 3 }, () => begin(fresh(1000)))
+    const arrays = fresh(4)
+    const waiting = begin(arrays)
+    structuredClone(arrays.x, { transfer: [arrays.x.buffer as ArrayBuffer] })
+    await expect(waiting).rejects.toEqual(
+      expect.objectContaining({
+        code: 'E_BINDING',
+        message:
+          "kernel 'scale': the array of 'x' was detached, or its buffer resized, after it was bound; bind the array anew",
+      }),
+    )
+    await Promise.all(first)
+    expect([...arrays.out]).toEqual([-1, -1, -1, -1])
+  })
+
   test('leave the event loop free, and take threads', async () => {
     const slow = handwrittenBackend({ code: (symbol) => scaleCode(symbol, 2000) })
     const arrays = fresh(20_000)

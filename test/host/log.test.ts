@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { createMachine } from '../../src/runtime/machine.ts'
 import { privateFolder, runChild } from './support/processes.ts'
 
 const logOf = async (level: string, folder: string) =>
@@ -19,4 +20,17 @@ test('a level that does not exist is refused', async () => {
   expect(await logOf('loud', privateFolder())).toContain(
     "HarrierError: HARRIER_LOG is 'loud'; it takes trace, debug, info, warn, error, fatal, silent",
   )
+})
+
+test('a kernel that is too large to be optimised is named as in other messages', () => {
+  const folder = privateFolder()
+  const machine = createMachine({ environment: { ...process.env, HARRIER_CACHE_DIR: folder } })
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  machine.compile({ kernel: 'large', llvm: 'define void @k() {\n  ret void\n}\n', codegenLevel: 'light' })
+  const lines = write.mock.calls.map(([line]) => line)
+  write.mockRestore()
+  expect(lines).toEqual([
+    "kernel 'large' is so large that optimising it would take minutes: it is compiled without, and runs more slowly. " +
+      'A loop() instead of an unrolled for makes it smaller.\n',
+  ])
 })

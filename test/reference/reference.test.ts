@@ -36,6 +36,23 @@ describe('launches', () => {
     expect(() => first.run(whole(3))).toThrow("interpret: no array is bound to plane 'x'")
   })
 
+  test('an array that was detached after it was bound, and nothing is written', async () => {
+    const launch = referenceBackend.build(SCALE, { name: 'scale' }).launch()
+    const [x, y] = [Float64Array.of(1, 2), Float64Array.of(-1, -1)]
+    launch.bind(0, x, 2, 2)
+    launch.set(1, 2)
+    launch.bind(2, y, 2, 2)
+    structuredClone(x, { transfer: [x.buffer] })
+    const moved = expect.objectContaining({
+      code: 'E_BINDING',
+      message:
+        "kernel 'scale': the array of 'x' was detached, or its buffer resized, after it was bound; bind the array anew",
+    })
+    expect(() => launch.run(whole(2))).toThrow(moved)
+    await expect(launch.runAsync(whole(2))).rejects.toEqual(moved)
+    expect([...y]).toEqual([-1, -1])
+  })
+
   test('derived ops are lowered; the source is what is interpreted', () => {
     const graph = parse(
       'plane x: sample f64\n%0: f64 = load x\n%1: bool = isnan %0\n%2: f64 = select %1, f64:0x0000000000000000, %0\nstore x, %2',

@@ -1,6 +1,19 @@
 // Calls that are refused: every problem in one message, with its name and the way out, and nothing written.
 import { describe, expect, test } from 'vitest'
-import { HarrierError, Index, kernel, Mutable, ndarray, Param, run, Scalar, Table, Vector } from '../../src/index.ts'
+import {
+  HarrierError,
+  Index,
+  kernel,
+  Mutable,
+  ndarray,
+  Param,
+  run,
+  runUntilDoneAsync,
+  Scalar,
+  Table,
+  Terminated,
+  Vector,
+} from '../../src/index.ts'
 
 const k = kernel('k', { x: Scalar, i: Index, a: Param }, ({ x, i, a }) => ({ y: x.mul(a).add(i) }))
 const x = () => new Float64Array([1, 2, 3])
@@ -96,6 +109,21 @@ describe('refused calls', () => {
     )
   })
 
+  test('a kernel called inside the body of another', () => {
+    const inside = (call: (p: Scalar, t: unknown) => unknown) =>
+      refusal(() => kernel('outer', { p: Scalar, t: Table(Scalar) }, ({ p, t }) => call(p, t) as Scalar))
+    const why =
+      "; kernels take arrays and numbers, and cannot be called inside the body of a kernel: write what 'k' computes as a plain function, and call that function in both bodies"
+    expect(inside((p) => loosely(p.mul(2), i(), 1))).toBe(`kernel 'k': x is the symbolic value p.mul(2)${why}`)
+    expect(inside((p, t) => loosely({ x: [p], i: t, a: p }))).toBe(
+      `kernel 'k': x is the symbolic value p, i is the symbolic value t, a is the symbolic value p${why}`,
+    )
+    expect(inside((p) => run(k, { x: x(), i: i(), a: 1, y: p }))).toBe(`kernel 'k': y is the symbolic value p${why}`)
+    expect(inside((p) => k.bound({ x: p, i: i(), a: 1, y: x() } as never))).toBe(
+      `kernel 'k': x is the symbolic value p${why}`,
+    )
+  })
+
   test('arrays that are gone', () => {
     const gone = x()
     structuredClone(gone, { transfer: [gone.buffer] })
@@ -108,6 +136,52 @@ describe('refused calls', () => {
     expect(refusal(() => loosely(shrunk, new Int32Array(0), 1))).toBe(
       "kernel 'k': x is a detached or out-of-bounds array: its buffer was transferred or shrunk; pass a live array",
     )
+  })
+
+  test('arrays that are gone, once compiled code has met resizable buffers', () => {
+    // V8 11 then gives the length that a detached array had.
+    const double = kernel('double', { p: Scalar }, ({ p }) => p.mul(2))
+    const add = kernel('add', { p: Scalar, q: Mutable(Scalar) }, ({ p, q }) => q.set(p.add(q)))
+    const [p, q] = [x(), x()]
+    const resizable = new Float64Array(new ArrayBuffer(24, { maxByteLength: 64 }))
+    for (let turn = 0; turn < 20_000; turn++) {
+      double(turn % 1000 === 0 ? resizable : p)
+      run(add, { p: turn % 1000 === 0 ? resizable : p, q })
+    }
+    structuredClone(p, { transfer: [p.buffer] })
+    expect(refusal(() => double(p))).toContain("kernel 'double':")
+    expect(refusal(() => run(add, { p, q }))).toContain("kernel 'add': p is a detached or out-of-bounds array")
+  })
+
+  test('arrays that may shrink during an asynchronous call', async () => {
+    const add = kernel('add', { p: Scalar, q: Mutable(Scalar) }, ({ p, q }) => q.set(p.add(q)))
+    const resizable = () => new Float64Array(new ArrayBuffer(24, { maxByteLength: 64 })).fill(1)
+    const why = (name: string) =>
+      `${name} lies in a resizable ArrayBuffer, which may shrink while an asynchronous call works on it; pass an array over a buffer of fixed length, such as its slice(), or call without async`
+    const [p, q] = [resizable(), resizable()]
+    await expect(add.async(p, x())).rejects.toMatchObject({ code: 'E_BINDING', message: `kernel 'add': ${why('p')}` })
+    await expect(add.async(p, q)).rejects.toMatchObject({
+      code: 'E_BINDING',
+      message: `kernel 'add': 2 problems with this call:\n- ${why('p')}\n- ${why('q')}`,
+    })
+    expect([...q]).toEqual([1, 1, 1])
+    add(p, q)
+    const Growable = SharedArrayBuffer as unknown as new (
+      bytes: number,
+      options: { maxByteLength: number },
+    ) => SharedArrayBuffer
+    const shared = new Float64Array(new Growable(24, { maxByteLength: 64 })).fill(3)
+    await add.async(shared, q.slice())
+    await add.async(p.slice(), shared)
+    expect([...q, ...shared]).toEqual([2, 2, 2, 4, 4, 4])
+
+    const end = kernel('end', { p: Scalar, done: Terminated }, ({ p, done }) => done.when(p.gt(0)))
+    const planes = { p, done: new Uint8Array(3) }
+    await expect(runUntilDoneAsync(end, planes, { maxSteps: 1 })).rejects.toMatchObject({
+      code: 'E_BINDING',
+      message: `kernel 'end': ${why('p')}`,
+    })
+    expect([...planes.done]).toEqual([0, 0, 0])
   })
 
   test('arrays that cannot be written', () => {

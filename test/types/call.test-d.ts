@@ -14,6 +14,7 @@ import {
   Table,
   Terminated,
   Vector,
+  vjp,
 } from '../../src/index.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -130,3 +131,11 @@ expectType<NdArray<Float32Array>>()(kernel({ v: Vector(3) }, ({ v }) => v.add(1)
 
 scale.bound({ x: f64, a: 2, b: 1, out: f64 }).launch()
 expectType<string>()(scale.name, true)
+
+// Derivatives: an adjoint whose name is taken has a number in it
+const product = kernel('product', { x: Scalar, a: Param }, ({ x, a }) => ({ y: x.mul(a) }))
+expectType<{ bar_x: Float64Array; bar_a: number }>()(vjp(product)(f64, 2, f64), true)
+const taken = kernel('taken', { x: Scalar, bar_x: Scalar }, ({ x, bar_x }) => ({ y: x.mul(bar_x) }))
+expectType<{ [name: `bar${number}_x`]: Float64Array; bar_bar_x: Float64Array }>()(vjp(taken)(f64, f64, f64), true)
+const moved = kernel('moved', { x: Mutable(Scalar), x_out: Scalar }, ({ x, x_out }) => x.set(x.mul(x_out)))
+expectType<{ bar_x: Float64Array; [name: `bar${number}_x_out`]: Float64Array }>()(vjp(moved)(f64, f64, f64), true)

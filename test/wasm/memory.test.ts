@@ -67,13 +67,34 @@ describe('alloc', () => {
     })
   })
 
-  test('a shape that is none is refused', () => {
-    for (const shape of [-1, 1.5, [], [3, Number.NaN]]) {
-      expect(thrown(() => wasm.alloc(shape))).toEqual({
-        code: 'E_OPTION',
-        message: `alloc: the shape is [${[shape].flat().join(', ')}], expected whole numbers from 0 on`,
-      })
-    }
+  test.each([
+    [-1, '[-1]'],
+    [1.5, '[1.5]'],
+    [[], '[]'],
+    [[3, Number.NaN], '[3, NaN]'],
+    ['3', "[the string '3']"],
+    [[3, '4'], "[3, the string '4']"],
+    [3n, '[the bigint 3n]'],
+    [Float64Array, '[the function Float64Array]'],
+    [{ n: 3 }, '[an object of class Object]'],
+    [undefined, '[undefined]'],
+  ])('a shape that is none is refused: %s', (shape, text) => {
+    expect(thrown(() => wasm.alloc(shape as never))).toEqual({
+      code: 'E_OPTION',
+      message: `alloc: the shape is ${text}, expected whole numbers from 0 on, as in alloc(n) or alloc([3, n])`,
+    })
+  })
+
+  test.each([
+    ['f16', "the string 'f16'"],
+    ['u32', "the string 'u32'"],
+    [Float32Array, 'the function Float32Array'],
+    [null, 'null'],
+  ])('so is a type that is none: %s', (type, text) => {
+    expect(thrown(() => wasm.alloc(3, type as never))).toEqual({
+      code: 'E_OPTION',
+      message: `alloc: the type is ${text}, expected 'f64', 'f32', 'i32' or 'bool', as in alloc(n, 'f32')`,
+    })
   })
 
   test('2 GiB are refused', () => {

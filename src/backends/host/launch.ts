@@ -8,6 +8,7 @@ import { argumentLayout, SAMPLE_COUNT_SLOT, SCRATCH_SLOT } from '../llvm/argumen
 import type { ScratchPlan } from '../llvm/interface.ts'
 import { createArgumentBlock, type ArgumentBlock } from './argumentBlock.ts'
 import { whenFree } from './asyncLimit.ts'
+import { movedArray } from '../movedArray.ts'
 import { outOfRange } from '../outOfRange.ts'
 import { NO_SCRATCH, readReport, scratchFor, type Scratch } from './scratch.ts'
 import type { Entries, Machine } from './machine.ts'
@@ -27,6 +28,17 @@ export interface LoadedKernel {
 /** More threads than this per processor only cost memory, and the OpenMP runtime ends the process when it cannot create one. */
 const MOST_THREADS = 256
 
+const NO_MEMORY = -1
+
+const isResizable = ({ buffer }: PlaneArray): boolean =>
+  ('resizable' in buffer && buffer.resizable) || ('growable' in buffer && buffer.growable === true)
+
+/**
+ * The length of an array over a buffer that may change its own. Apart from that of others: V8 11 compiles code that has read the length
+ * of one of these so that it goes on reading the old length of any array after it was detached.
+ */
+const lengthInResizable = (array: PlaneArray): number => (array.buffer.byteLength === 0 ? 0 : array.length)
+
 /** A clock. (The first use of `performance` loads a module of Node, which takes longer than a launch.) */
 const milliseconds = (): number => Number(process.hrtime.bigint()) / 1e6
 
@@ -36,6 +48,10 @@ interface Reachable {
   readonly arrays: (PlaneArray | undefined)[]
   /** Samples or entries that each array was bound with. */
   readonly lengths: number[]
+  /** Elements of each array when it was bound; NO_MEMORY where it had none although there are samples. */
+  readonly sizes: number[]
+  /** Whether the buffer of each array may change its length. */
+  readonly resizable: boolean[]
   readonly block: ArgumentBlock
   scratch: Scratch
 }
@@ -53,21 +69,23 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
   const { planes, entries, rule } = kernel
   const layout = argumentLayout(planes)
   const arrayPlanes = planes.flatMap(({ role }, number) => (role === 'uniform' ? [] : [number]))
-  /** Elements of each array when it was bound. */
-  const sizes = planes.map(() => 0)
   const bound: Reachable = {
     arrays: planes.map(() => undefined),
     lengths: planes.map(() => 0),
+    sizes: planes.map(() => 0),
+    resizable: planes.map(() => false),
     block: createArgumentBlock(layout.slotCount, machine),
     scratch: NO_SCRATCH,
   }
 
   /** Refuses arrays that are missing, or whose memory is no longer where it was when they were bound. */
-  function checkArrays(): void {
+  function checkArrays({ arrays, sizes, resizable }: Reachable): void {
     for (let k = 0; k < arrayPlanes.length; k++) {
       const plane = arrayPlanes[k]!
-      const array = bound.arrays[plane]
-      if (array === undefined || array.length !== sizes[plane]) throw unusableArray(kernel, planes[plane]!, array)
+      const array = arrays[plane]
+      if (array === undefined) throw unusableArray(kernel, planes[plane]!, array)
+      const length = resizable[plane] ? lengthInResizable(array) : array.length
+      if (length !== sizes[plane]) throw unusableArray(kernel, planes[plane]!, array)
     }
   }
 
@@ -94,8 +112,10 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       const slot = layout.slots[plane]!
       bound.arrays[plane] = array
       bound.lengths[plane] = length
-      sizes[plane] = array.length
-      bound.block.setAddress(slot, machine.addressOf(array))
+      const address = machine.addressOf(array)
+      bound.sizes[plane] = address === 0n && length > 0 ? NO_MEMORY : array.length
+      bound.resizable[plane] = isResizable(array)
+      bound.block.setAddress(slot, address)
       bound.block.setWhole(slot + 1, pitch)
       bound.block.setWhole(slot + 2, length)
     },
@@ -105,7 +125,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
     },
 
     run(range) {
-      checkArrays()
+      checkArrays(bound)
       const { begin, end } = range
       const { address } = bound.block
       const threads = threadsFor(range)
@@ -125,13 +145,15 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
     },
 
     async runAsync(range) {
-      checkArrays()
+      checkArrays(bound)
       const { begin, end } = range
       const threads = threadsFor(range)
       // A block of its own, so that this launch can be bound anew while the call is under way.
       const own: Reachable = {
         arrays: [...bound.arrays],
         lengths: [...bound.lengths],
+        sizes: [...bound.sizes],
+        resizable: [...bound.resizable],
         block: createArgumentBlock(layout.slotCount, machine, bound.block),
         scratch: NO_SCRATCH,
       }
@@ -139,6 +161,8 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       pending.add(own)
       try {
         await whenFree(async () => {
+          // Again, as the call may have waited for its turn.
+          checkArrays(own)
           if (threads > 1) return entries.runParallelAsync(own.block.address, begin, end, threads)
           const start = milliseconds()
           await entries.runAsync(own.block.address, begin, end)
@@ -160,8 +184,5 @@ function unusableArray({ name }: LoadedKernel, plane: Plane, array: PlaneArray |
   if (array === undefined) {
     return new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to '${plane.name}'`)
   }
-  return new HarrierError(
-    'E_BINDING',
-    `kernel '${name}': the array of '${plane.name}' was detached, or its buffer resized, after it was bound; bind the array anew`,
-  )
+  return movedArray(name, plane.name)
 }

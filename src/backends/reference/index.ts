@@ -8,6 +8,7 @@ import { print } from '../../ir/print.ts'
 import { verify } from '../../ir/verify.ts'
 import { HarrierError } from '../../errors.ts'
 import type { Backend, BuildOptions, Launch, LaunchRange, PlaneArray, PlaneType } from '../backend.ts'
+import { movedArray } from '../movedArray.ts'
 import { outOfRange } from '../outOfRange.ts'
 
 /** It computes `fma` exactly, as targets that have the instruction do. */
@@ -36,10 +37,28 @@ function createLaunch(graph: Graph, { name, sampleStrides, check }: BuildOptions
     }),
   })
   const bindings: (BoundPlane | number | undefined)[] = graph.planes.map(() => undefined)
-  const run = (range: LaunchRange): void => interpreter(bindings, range)
+  /** Elements of each array when it was bound. */
+  const sizes = graph.planes.map(() => 0)
+
+  /** Without their memory arrays read as undefined and forget what is written, which an interpreter would not notice. */
+  function refuseMoved(): void {
+    bindings.forEach((bound, plane) => {
+      if (typeof bound !== 'object') return
+      const { array } = bound
+      // The buffer is asked as well: once compiled code has met a resizable buffer, V8 11 gives the old length of a detached array.
+      if (array.length !== sizes[plane] || (array.length > 0 && array.buffer.byteLength === 0))
+        throw movedArray(name, graph.planes[plane]!.name)
+    })
+  }
+  function run(range: LaunchRange): void {
+    refuseMoved()
+    interpreter(bindings, range)
+  }
+
   return {
     bind(plane, array, pitch, length) {
       bindings[plane] = { array, pitch, length }
+      sizes[plane] = array.length
     },
     set(plane, value) {
       bindings[plane] = value

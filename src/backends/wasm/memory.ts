@@ -160,22 +160,49 @@ export interface AllocatedPlane {
   free(): void
 }
 
+const PLANE_TYPES: readonly unknown[] = ['f64', 'f32', 'i32', 'bool'] satisfies PlaneType[]
+
+const isList = (shape: unknown): shape is readonly number[] => Array.isArray(shape)
+
+/** What a caller gave, with its type where its text does not say it. */
+function describe(given: unknown): string {
+  if (Array.isArray(given)) return `[${given.map(describe).join(', ')}]`
+  if (typeof given === 'string') return `the string '${given}'`
+  if (typeof given === 'bigint') return `the bigint ${given}n`
+  if (typeof given === 'function') return `the function ${given.name || 'without a name'}`
+  return typeof given === 'object' && given !== null
+    ? `an object of class ${given.constructor?.name ?? 'null'}`
+    : String(given)
+}
+
+/** Checks what alloc was given, by callers whose compiler did not. @throws E_OPTION */
+function checkAllocation(dimensions: readonly unknown[], type: unknown): void {
+  if (dimensions.length === 0 || !dimensions.every((size) => Number.isSafeInteger(size) && (size as number) >= 0)) {
+    throw new HarrierError(
+      'E_OPTION',
+      `alloc: the shape is ${describe(dimensions)}, expected whole numbers from 0 on, as in alloc(n) or alloc([3, n])`,
+    )
+  }
+  if (!PLANE_TYPES.includes(type)) {
+    throw new HarrierError(
+      'E_OPTION',
+      `alloc: the type is ${describe(type)}, expected 'f64', 'f32', 'i32' or 'bool', as in alloc(n, 'f32')`,
+    )
+  }
+}
+
 /**
  * Makes a plane filled with zeros inside the memory of the backend, which kernels use without copying.
  * @param shape number of samples, or a row-major shape such as `[3, n]` for a 3-vector
+ * @throws E_OPTION for a shape or type that is none, E_MEMORY where the plane does not fit
  */
 export function allocatePlane(
   memory: Memory,
   shape: number | readonly number[],
   type: PlaneType = 'f64',
 ): AllocatedPlane {
-  const dimensions = typeof shape === 'number' ? [shape] : [...shape]
-  if (dimensions.length === 0 || !dimensions.every((size) => Number.isSafeInteger(size) && size >= 0)) {
-    throw new HarrierError(
-      'E_OPTION',
-      `alloc: the shape is [${dimensions.join(', ')}], expected whole numbers from 0 on`,
-    )
-  }
+  const dimensions = isList(shape) ? [...shape] : [shape]
+  checkAllocation(dimensions, type)
   const length = dimensions.reduce((product, size) => product * size, 1)
   const address = memory.allocate(length * BYTES[type], `alloc([${dimensions.join(', ')}], '${type}')`)
   const start = address / BYTES[type]

@@ -8,6 +8,7 @@ import type { Plane } from '../../ir/graph.ts'
 import { BLOCK } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
 import type { LaunchRange, PlaneArray, PlaneType } from '../backend.ts'
+import { movedArray } from '../movedArray.ts'
 import { outOfRange } from '../outOfRange.ts'
 import { LENGTH, NO_REPORT, PITCH, planeSlot, REPORT, SAMPLE_COUNT, type Frame } from './frame.ts'
 import { isBound, type Binding, type Bound } from './launch.ts'
@@ -64,15 +65,12 @@ export function createRunner(kernel: LoadedKernel): Runner {
 
   function boundTo(plane: number): Bound {
     const binding = bindings[plane]
-    const label = `'${planes[plane]!.name}'`
+    const label = planes[plane]!.name
     if (!isBound(binding)) {
-      throw new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to ${label}`)
+      throw new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to '${label}'`)
     }
     if (binding.address !== undefined || binding.array.length === binding.size) return binding
-    throw new HarrierError(
-      'E_BINDING',
-      `kernel '${name}': the array of ${label} was detached, or its buffer resized, after it was bound; bind the array anew`,
-    )
+    throw movedArray(name, label)
   }
 
   const isInside = ({ plane }: Stream): boolean => boundTo(plane).address !== undefined

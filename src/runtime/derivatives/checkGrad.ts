@@ -4,7 +4,7 @@
 import type { PlaneArray } from '../../backends/backend.ts'
 import { HarrierError } from '../../errors.ts'
 import { jvp as forwardDerivative } from '../../diff/jvp.ts'
-import type { Derivative, Purpose } from '../../diff/planes.ts'
+import { planesFor, type Derivative, type Purpose } from '../../diff/planes.ts'
 import { vjp as reverseDerivative } from '../../diff/vjp.ts'
 import type { TracedKernel, TracedOutput } from '../../trace/traced.ts'
 import { createCallable } from '../callable.ts'
@@ -100,10 +100,8 @@ function withAllOutputs(traced: TracedKernel): TracedKernel {
 }
 
 /** Planes of a derivative of one purpose: their names, and those of the planes of the primal that they belong to. */
-const ofPurpose = (traced: TracedKernel, { graph, planes }: Derivative, purpose: Purpose) =>
-  planes.flatMap((plane, k) =>
-    plane.purpose === purpose ? [{ name: graph.planes[k]!.name, of: traced.graph.planes[plane.of]!.name }] : [],
-  )
+const ofPurpose = (traced: TracedKernel, derivative: Derivative, purpose: Purpose) =>
+  planesFor(derivative, purpose).map(({ name, of }) => ({ name, of: traced.graph.planes[of]!.name }))
 
 /**
  * Checks the derivatives of a kernel at a point.
@@ -152,8 +150,8 @@ export function checkGrad(kernel: HasInternals, planes: NamedPlanes, options: Ch
   }
   const [above, below] = [outputsAt(STEP), outputsAt(-STEP)]
 
-  const won = winnerFinder(traced, own)?.(inputs()) ?? {}
-  const winners = Object.fromEntries(ofPurpose(traced, forward, 'winner').map(({ name }) => [name, won[name]]))
+  const found = winnerFinder(traced, own)?.(inputs()).winners
+  const winners = Object.fromEntries(ofPurpose(traced, forward, 'winner').map(({ of, name }) => [name, found?.get(of)]))
   const tangentSums = Object.fromEntries(
     ofPurpose(traced, forward, 'outputTangent')
       .filter(({ of }) => accumulators.includes(of))

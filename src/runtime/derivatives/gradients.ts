@@ -1,6 +1,6 @@
 // `grad` and `valueAndGrad`: the reverse derivative of one scalar output, with the adjoint 1 built in.
 import { HarrierError } from '../../errors.ts'
-import { primalPlanes } from '../../diff/planes.ts'
+import { planesFor, primalPlanes } from '../../diff/planes.ts'
 import { vjp as reverseDerivative } from '../../diff/vjp.ts'
 import { isFloat } from '../../ir/types.ts'
 import type { Parameters } from '../../trace/types.ts'
@@ -56,26 +56,24 @@ function gradientCall(call: string, kernel: HasInternals, options: GradientOptio
   const own = kernel[INTERNALS].options
   const of = scalarOutput(call, traced, options.of)
   const derivative = reverseDerivative(traced.graph, { ...graphOptions(traced, options), output: of, withValue })
-  const inputNames = derivative.planes.flatMap(({ purpose, of: plane }) =>
-    purpose === 'adjoint' ? [traced.graph.planes[plane]!.name] : [],
-  )
+  const adjoints = planesFor(derivative, 'adjoint')
+  const [value] = planesFor(derivative, 'value')
   const returned = (slotOf: (name: string) => Returned): Returned => {
     const gradients: Returned = {
       form: 'object',
-      entries: inputNames.map((name) => [name, slotOf(`bar_${name}`)] as const),
+      entries: adjoints.map(({ name, of: input }) => [traced.graph.planes[input]!.name, slotOf(name)] as const),
     }
-    if (!withValue) return gradients
-    return { form: 'object', entries: [['value', slotOf(of)] as const, ['grad', gradients] as const] }
+    if (!value) return gradients
+    return { form: 'object', entries: [['value', slotOf(value.name)] as const, ['grad', gradients] as const] }
   }
   const gradient = createCallable(derivedKernel(traced, derivative, { name: `${traced.name}_${call}`, returned }), own)
-  const isSelecting = derivative.planes.some(({ purpose }) => purpose === 'winner')
-  const find = isSelecting ? winnerFinder(traced, own) : undefined
-  if (!find) return gradient
+  const [winner] = planesFor(derivative, 'winner')
+  const find = winner && winnerFinder(traced, own)
+  if (!winner || !find) return gradient
   const signature = signatureOf(traced)
   return (...args: readonly unknown[]) => {
     const planes = inputsByName(signature, args)
-    const { [`${of}_at`]: winner } = find(planes)
-    return gradient({ ...planes, [`${of}_at`]: winner })
+    return gradient({ ...planes, [winner.name]: find(planes).winners.get(of) })
   }
 }
 

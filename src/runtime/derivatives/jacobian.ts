@@ -1,5 +1,6 @@
 // `jacobian`: all partial derivatives of one output by one input, sample by sample.
 import { jacobian as jacobianOfGraph } from '../../diff/jacobian.ts'
+import { planesFor } from '../../diff/planes.ts'
 import type { Parameters } from '../../trace/types.ts'
 import type { Kernel } from '../callTypes.ts'
 import { createCallable } from '../callable.ts'
@@ -26,8 +27,8 @@ export function jacobian<P extends Parameters, R, const W extends FloatInputs<P>
   options: JacobianOptions<W>,
 ): (...planes: readonly unknown[]) => DerivativeValue
 export function jacobian(kernel: HasInternals, options: JacobianOptions): unknown {
-  const name = { fits: (value: unknown) => typeof value === 'string', expected: 'a name' }
-  const traced = tracedOf('jacobian', kernel, options, { of: OPTION_RULES.of, wrt: name })
+  const named = { fits: (value: unknown) => typeof value === 'string', expected: 'a name' }
+  const traced = tracedOf('jacobian', kernel, options, { of: OPTION_RULES.of, wrt: named })
   const { of, wrt } = options
   const slot = traced.outputs.find(
     ({ positionalName, positionalNameTaken }) => !positionalNameTaken && positionalName === of,
@@ -40,7 +41,8 @@ export function jacobian(kernel: HasInternals, options: JacobianOptions): unknow
     wrt,
     ...(mutables ? { mutables } : {}),
   })
-  const returned = (slotOf: (name: string) => { form: 'slot'; slot: number }) => slotOf(`d_${output}_d_${wrt}`)
+  const { name } = planesFor(derivative, 'jacobian')[0]!
+  const returned = (slotOf: (name: string) => { form: 'slot'; slot: number }) => slotOf(name)
   return createCallable(
     derivedKernel(traced, derivative, { name: `${traced.name}_jacobian`, returned }),
     kernel[INTERNALS].options,

@@ -1,5 +1,6 @@
 // `hvp`: the Hessian of a scalar output times a direction, by forward mode over reverse mode.
 import { jvp as forwardDerivative } from '../../diff/jvp.ts'
+import { planesFor } from '../../diff/planes.ts'
 import { vjp as reverseDerivative } from '../../diff/vjp.ts'
 import type { Parameters } from '../../trace/types.ts'
 import type { Returned } from '../../trace/traced.ts'
@@ -28,20 +29,33 @@ export function hvp(kernel: HasInternals, options: GradientOptions = {}): unknow
   const of = scalarOutput('hvp', traced, options.of)
   const first = reverseDerivative(traced.graph, { ...graphOptions(traced, options), output: of })
   const gradient = derivedKernel(traced, first, { name: `${traced.name}_grad` })
-  const names = first.planes.flatMap(({ purpose, of: plane }) =>
-    purpose === 'adjoint' ? [traced.graph.planes[plane]!.name] : [],
-  )
-  const second = forwardDerivative(first.graph, { kernel: gradient.name, mutables: [], wrt: names })
+  const adjoints = planesFor(first, 'adjoint')
+  const nameOf = (plane: number) => traced.graph.planes[plane]!.name
+  const second = forwardDerivative(first.graph, {
+    kernel: gradient.name,
+    mutables: [],
+    wrt: adjoints.map(({ of: input }) => nameOf(input)),
+  })
+  const products = planesFor(second, 'outputTangent')
   const returned = (slotOf: (name: string) => Returned): Returned => ({
     form: 'object',
-    entries: names.map((name) => [name, slotOf(`dot_bar_${name}`)] as const),
+    entries: adjoints.map(({ number, of: input }) => {
+      const product = products.find(({ of: adjoint }) => adjoint === number)!
+      return [nameOf(input), slotOf(product.name)] as const
+    }),
   })
   const product = createCallable(derivedKernel(gradient, second, { name: `${traced.name}_hvp`, returned }), own)
-  const isSelecting = first.planes.some(({ purpose }) => purpose === 'winner')
-  const find = isSelecting ? winnerFinder(traced, own) : undefined
+  const tangentOf = new Map(
+    planesFor(second, 'tangent').map(({ name, of: input }) => [first.graph.planes[input]!.name, name]),
+  )
+  const [winner] = planesFor(first, 'winner')
+  const find = winner && winnerFinder(traced, own)
   return (planes: NamedPlanes, directions: NamedPlanes) => {
-    const tangents = Object.fromEntries(Object.entries(directions).map(([name, plane]) => [`dot_${name}`, plane]))
-    const winner = find ? { [`${of}_at`]: find(planes)[`${of}_at`] } : {}
-    return product({ ...planes, ...winner, ...tangents })
+    const tangents = Object.fromEntries(
+      // A direction of no input keeps the name that its tangent would have, for the call to refuse it by.
+      Object.entries(directions).map(([name, plane]) => [tangentOf.get(name) ?? `dot_${name}`, plane]),
+    )
+    const won = find ? { [winner.name]: find(planes).winners.get(of) } : {}
+    return product({ ...planes, ...won, ...tangents })
   }
 }

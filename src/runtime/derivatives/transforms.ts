@@ -87,7 +87,7 @@ export function graphOptions(
  * min reduction, then a seed `bar_<slot>` for each float output (`bar_<name>_out` for a mutable; one number for a reduction; a table for
  * an accumulator). It gives `{ bar_<input>: … }`: a plane like the input, the sum over samples for a `Param`, and for a `Table` an
  * accumulator as long as it, that contributions are added to.
- * @throws E_DERIVATIVE where `wrt` names no float input, a name is taken, there is no rule, or a loop has no bound
+ * @throws E_DERIVATIVE where `wrt` names no float input, there is no rule, or a loop has no bound
  */
 export function vjp(kernel: DerivativeKernel<Results>, options?: VjpOptions): DerivativeKernel
 export function vjp<
@@ -112,7 +112,7 @@ export function vjp(kernel: HasInternals, options: VjpOptions = {}): unknown {
  * The forward derivative (Jacobian-vector product) of a kernel, as a kernel.
  * It takes every input of the kernel in declared order, then `dot_<input>` for each input of `wrt`, and gives `{ dot_<output>: … }`
  * (`dot_<name>_out` for a mutable). The tangent of an accumulator is an accumulator of the caller's, `dot_<name>`.
- * @throws E_DERIVATIVE where `wrt` names no float input, a name is taken, or there is no rule
+ * @throws E_DERIVATIVE where `wrt` names no float input, or there is no rule
  */
 export function jvp(kernel: HasInternals, options: JvpOptions = {}): DerivativeKernel {
   const { wrt, name: named } = OPTION_RULES

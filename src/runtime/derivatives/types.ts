@@ -49,9 +49,21 @@ export type Results = { readonly [F in FloatName]: object }
 /** Results by names that are not known to the types. */
 export type AnyResults = { readonly [F in FloatName]: { readonly [name: string]: DerivativeValue<F> } }
 
+/** What the values of mutables after the launch are called. */
+type MutableOutputs<P extends Parameters> = {
+  [K in keyof P & string]: P[K] extends Kind<'mutable'> ? `${K}_out` : never
+}[keyof P & string]
+
+/** The name of an adjoint; one that is taken gets a number. */
+type AdjointName<P extends Parameters, K extends string> = `bar_${K}` extends keyof P
+  ? `bar${number}_${K}`
+  : K extends MutableOutputs<P>
+    ? `bar${number}_${K}`
+    : `bar_${K}`
+
 /** Adjoints by the names of inputs. */
 export type Adjoints<P extends Parameters, W extends FloatInputs<P>, PerSample extends boolean> = {
-  readonly [F in FloatName]: { [K in W as `bar_${K}`]: InputResult<P[K], F, PerSample> }
+  readonly [F in FloatName]: { [K in W as AdjointName<P, K>]: InputResult<P[K], F, PerSample> }
 }
 
 declare const RESULTS: unique symbol

@@ -1,5 +1,6 @@
 // Which sample won each `max` and `min` reduction: what the derivatives of such reductions take as `<name>_at`.
 import { reductionValues, winners as winnersOfGraph } from '../../diff/winners.ts'
+import { planesFor } from '../../diff/planes.ts'
 import type { TracedKernel } from '../../trace/traced.ts'
 import { nameArguments } from '../arguments.ts'
 import { createCallable } from '../callable.ts'
@@ -11,11 +12,16 @@ import { graphOptions, tracedOf } from './transforms.ts'
 
 export type NamedPlanes = Readonly<Record<string, unknown>>
 
+/** What the `max` and `min` reductions of a call gave. */
+interface Found {
+  /** All of it by the names of slots, as `winners` gives it. */
+  readonly named: NamedPlanes
+  /** The samples that they came from, by the names of the reductions. */
+  readonly winners: ReadonlyMap<string, unknown>
+}
+
 /** Finds the winners for arguments by name; undefined where the kernel has no such reduction. */
-export function winnerFinder(
-  traced: TracedKernel,
-  options: CallOptions,
-): ((planes: NamedPlanes) => NamedPlanes) | undefined {
+export function winnerFinder(traced: TracedKernel, options: CallOptions): ((planes: NamedPlanes) => Found) | undefined {
   const derivative = winnersOfGraph(traced.graph, graphOptions(traced, {}))
   if (!derivative) return undefined
   const values = createCallable(
@@ -23,9 +29,14 @@ export function winnerFinder(
     options,
   )
   const samples = createCallable(derivedKernel(traced, derivative, { name: `${traced.name}_winners` }), options)
+  const slots = planesFor(derivative, 'winner')
   return (planes) => {
-    const found = values(planes) as NamedPlanes
-    return { ...found, ...(samples({ ...planes, ...found }) as NamedPlanes) }
+    const results = values(planes) as NamedPlanes
+    const won = samples({ ...planes, ...results }) as NamedPlanes
+    return {
+      named: { ...results, ...won },
+      winners: new Map(slots.map(({ name, of }) => [traced.graph.planes[of]!.name, won[name]])),
+    }
   }
 }
 
@@ -43,5 +54,5 @@ export function winners(kernel: HasInternals): (...planes: readonly unknown[]) =
   const traced = tracedOf('winners', kernel, {}, {})
   const find = winnerFinder(traced, kernel[INTERNALS].options)
   const signature = signatureOf(traced)
-  return (...args) => find?.(inputsByName(signature, args)) ?? {}
+  return (...args) => find?.(inputsByName(signature, args)).named ?? {}
 }
