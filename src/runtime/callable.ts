@@ -15,7 +15,7 @@ import { createSession, type Bound } from './session.ts'
 
 /** Options of an asynchronous call, after its arguments. */
 export interface AsyncOptions {
-  /** Honoured until the call is launched. */
+  /** Read when the call is made: what is under way, or waits for its turn, goes on. */
   readonly signal?: AbortSignal
 }
 

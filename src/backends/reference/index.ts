@@ -8,7 +8,7 @@ import { print } from '../../ir/print.ts'
 import { verify } from '../../ir/verify.ts'
 import { HarrierError } from '../../errors.ts'
 import type { Backend, BuildOptions, Launch, LaunchRange, PlaneArray, PlaneType } from '../backend.ts'
-import { movedArray } from '../movedArray.ts'
+import { isInPlace, movedArray } from '../movedArray.ts'
 import { outOfRange } from '../outOfRange.ts'
 
 /** It computes `fma` exactly, as targets that have the instruction do. */
@@ -44,10 +44,7 @@ function createLaunch(graph: Graph, { name, sampleStrides, check }: BuildOptions
   function refuseMoved(): void {
     bindings.forEach((bound, plane) => {
       if (typeof bound !== 'object') return
-      const { array } = bound
-      // The buffer is asked as well: once compiled code has met a resizable buffer, V8 11 gives the old length of a detached array.
-      if (array.length !== sizes[plane] || (array.length > 0 && array.buffer.byteLength === 0))
-        throw movedArray(name, graph.planes[plane]!.name)
+      if (!isInPlace(bound.array, sizes[plane]!)) throw movedArray(name, graph.planes[plane]!.name)
     })
   }
   function run(range: LaunchRange): void {

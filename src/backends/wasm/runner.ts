@@ -8,7 +8,7 @@ import type { Plane } from '../../ir/graph.ts'
 import { BLOCK } from '../../ir/reduction.ts'
 import { BYTES } from '../../ir/types.ts'
 import type { LaunchRange, PlaneArray, PlaneType } from '../backend.ts'
-import { movedArray } from '../movedArray.ts'
+import { isInPlace, movedArray } from '../movedArray.ts'
 import { outOfRange } from '../outOfRange.ts'
 import { LENGTH, NO_REPORT, PITCH, planeSlot, REPORT, SAMPLE_COUNT, type Frame } from './frame.ts'
 import { isBound, type Binding, type Bound } from './launch.ts'
@@ -69,7 +69,7 @@ export function createRunner(kernel: LoadedKernel): Runner {
     if (!isBound(binding)) {
       throw new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to '${label}'`)
     }
-    if (binding.address !== undefined || binding.array.length === binding.size) return binding
+    if (binding.address !== undefined || isInPlace(binding.array, binding.size)) return binding
     throw movedArray(name, label)
   }
 
