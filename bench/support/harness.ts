@@ -60,6 +60,8 @@ export interface CellResult {
 
 const SAMPLES = 7
 const SHORTEST_SAMPLE = 0.02
+/** Seconds that short work runs before it is timed: engines compile what runs often, in steps, on threads of their own. */
+const WARM_UP = 0.15
 
 const now = (): number => Number(process.hrtime.bigint()) / 1e9
 
@@ -108,6 +110,7 @@ const quantile = (sorted: readonly number[], q: number): number =>
 export function measure(cell: Cell): CellResult {
   compare(cell)
   const live = cell.arms.filter(({ measured }) => !measured)
+  for (const { run } of live) for (const end = now() + WARM_UP; now() < end;) run()
   const repeats = live.map(({ run }) => repeatsFor(run))
   const times: number[][] = live.map(() => [])
   for (let sample = 0; sample < SAMPLES; sample++) {

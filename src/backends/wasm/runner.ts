@@ -62,6 +62,17 @@ export function createRunner(kernel: LoadedKernel): Runner {
   let bindings: readonly Binding[] = []
   let views: Views
   let block = 0
+  /** Where the tiles lie, for the views and the block that they were found for. */
+  let held: readonly Place[] = []
+  let heldIn: { readonly views: Views; readonly block: number } | undefined
+
+  function heldPlaces(): readonly Place[] {
+    if (heldIn?.views !== views || heldIn.block !== block) {
+      held = plan.tiles.map(({ type, offset, pitch }) => placeAt(type, block + offset, pitch))
+      heldIn = { views, block }
+    }
+    return held
+  }
 
   function boundTo(plane: number): Bound {
     const binding = bindings[plane]
@@ -69,8 +80,16 @@ export function createRunner(kernel: LoadedKernel): Runner {
     if (!isBound(binding)) {
       throw new HarrierError('E_INTERNAL', `kernel '${name}': launched while nothing is bound to '${label}'`)
     }
-    if (binding.address !== undefined || isInPlace(binding.array, binding.size)) return binding
-    throw movedArray(name, label)
+    return binding
+  }
+
+  /** Refuses arrays whose memory is no longer where it was when they were bound. */
+  function checkArrays(): void {
+    for (let plane = 0; plane < bindings.length; plane++) {
+      const binding = bindings[plane]
+      if (isBound(binding) && binding.address === undefined && !isInPlace(binding.array, binding.size))
+        throw movedArray(name, planes[plane]!.name)
+    }
   }
 
   const isInside = ({ plane }: Stream): boolean => boundTo(plane).address !== undefined
@@ -146,10 +165,12 @@ export function createRunner(kernel: LoadedKernel): Runner {
 
   /** Runs all samples of the range. `endBlock` is called when the last sample of a block, or of the range, is through. */
   function stream({ begin, end }: LaunchRange, endBlock: ((sample: number) => void) | undefined): void {
-    const all = plan.tiles.map((tile): Passage => {
-      const { plane, type, offset, pitch } = tile
-      return { tile, caller: callersPlace(plane, type), held: placeAt(type, block + offset, pitch) }
-    })
+    const places = heldPlaces()
+    const all = plan.tiles.map((tile, k): Passage => ({
+      tile,
+      caller: callersPlace(tile.plane, tile.type),
+      held: places[k]!,
+    }))
     const inside = plan.tiles.filter(isInside)
     const streamed = inside.length === 0 ? all : all.filter(({ tile }) => !inside.includes(tile))
     for (let tileStart = begin - (begin % plan.samples); tileStart < end; tileStart += plan.samples) {
@@ -206,6 +227,7 @@ export function createRunner(kernel: LoadedKernel): Runner {
 
   return (bound, range) => {
     bindings = bound
+    checkArrays()
     const copied = plan.shared.length === 0 ? plan.shared : plan.shared.filter((shared) => !isInside(shared))
     // At least an entry each, as code reads entry 0 of an empty table before it drops what it found.
     const sizes = copied.map(({ plane, components, stride, type }) =>

@@ -47,6 +47,8 @@ export interface Place {
   readonly start: number
   /** Elements from a component to the next, where the stride is 1. */
   readonly pitch: number
+  /** What was last copied from here: making a view takes as long as copying a thousand numbers. */
+  recent?: { readonly start: number; readonly count: number; readonly view: PlaneArray }
 }
 
 export function planStreams(
@@ -78,12 +80,21 @@ export function planStreams(
   return { samples, tiles, shared: streams.filter((stream) => !perSample.includes(stream)), bytes: next }
 }
 
+function viewOf(place: Place, start: number, count: number): PlaneArray {
+  const { array, recent } = place
+  if (start === 0 && count === array.length) return array
+  if (recent !== undefined && recent.start === start && recent.count === count) return recent.view
+  const view = array.subarray(start, start + count)
+  place.recent = { start, count, view }
+  return view
+}
+
 /** Below this many elements a loop is faster than making a view and copying by it. */
 const FEW = 24
 
-function copy(from: PlaneArray, start: number, to: PlaneArray, place: number, count: number): void {
-  if (count > FEW) to.set(from.subarray(start, start + count), place)
-  else for (let k = 0; k < count; k++) to[place + k] = from[start + k]!
+function copy(from: Place, start: number, to: PlaneArray, place: number, count: number): void {
+  if (count > FEW) to.set(viewOf(from, start, count), place)
+  else for (let k = 0; k < count; k++) to[place + k] = from.array[start + k]!
 }
 
 /** Copies some components of `count` entries: entries fromEntry on of one place to entries toEntry on of the other. */
@@ -100,11 +111,11 @@ export function copyEntries(
   if (stride === 1) {
     for (const component of components) {
       const start = from.start + component * from.pitch + fromEntry
-      copy(from.array, start, to.array, to.start + component * to.pitch + toEntry, count)
+      copy(from, start, to.array, to.start + component * to.pitch + toEntry, count)
     }
   } else if (components.length > 0) {
     // The storage may end with the components of the last entry.
     const elements = (count - 1) * stride + width
-    copy(from.array, from.start + fromEntry * stride, to.array, to.start + toEntry * stride, elements)
+    copy(from, from.start + fromEntry * stride, to.array, to.start + toEntry * stride, elements)
   }
 }
