@@ -1,7 +1,7 @@
 // rsqrt: 1/√x by root and quotient, then one Newton step on the exact residual 1 − x·y². Below 0.6 ULP.
 // cbrt: a guess r of |x|^(−1/3) from the bits of x divided by −3 (good to 4 %), one step by a polynomial in e = 1 − x·r³ (degree 4 in f64,
 // 3 in f32, to 2^-22 or 2^-18), then y = x·r² with one step on the exact residual x − y³, of third order in f64. Below 0.6 ULP.
-// hypot: √(x² + y²) with the squares as pairs and the root's rest, after scaling by a power of two. Below 0.6 ULP.
+// hypot: √(x² + y²) with the squares as pairs and the root's rest, after scaling by a power of two. Below 0.6 ULP (0.8 where it is subnormal).
 import { cubeRootFactorF32, cubeRootFactorF64 } from './coefficients.ts'
 import type { Value } from '../graph.ts'
 import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'

@@ -1,7 +1,6 @@
 // sin, cos, tan: x = n·π/2 + r, |r| ≤ π/4, kept as a pair (angleReduction.ts); sin r = r + r³·S(r²) and cos r = 1 − r²/2 + r⁴·C(r²),
-// 6 terms each in f64, 3 in f32; the low bits of n choose the function and the sign. sin and cos of
-// one x share all but the last choice. tan comes from t = tan(r/2), 9 terms in f64, 4 in f32, as a quotient of pairs with one
-// correction step. Below 0.9 ULP (0.91 for tan in f32).
+// 6 terms each in f64, 3 in f32; the low bits of n choose the function and the sign. sin and cos of one x share all but the last choice.
+// tan comes from t = tan(r/2), 9 terms in f64, 4 in f32, as a quotient of pairs with one correction step. Below 0.9 ULP (0.91 for tan in f32).
 import { cosTailF32, cosTailF64, sinTailF32, sinTailF64, tanTailF32, tanTailF64 } from './coefficients.ts'
 import type { Value } from '../graph.ts'
 import { createKit, type Kit, type Lowering, type Pair } from './kit.ts'
