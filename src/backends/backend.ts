@@ -45,7 +45,8 @@ export interface Launch {
   run(range: LaunchRange): void
   /** Lets go of the arrays that are bound, so that an idle launch keeps none of them alive. */
   release(): void
-  runAsync(range: LaunchRange): Promise<void>
+  /** @param beforeStart called when its turn has come; what it throws, the promise is rejected with, and nothing runs */
+  runAsync(range: LaunchRange, beforeStart?: () => void): Promise<void>
 }
 
 export interface Executable {

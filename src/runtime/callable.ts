@@ -15,7 +15,7 @@ import { createSession, type Bound } from './session.ts'
 
 /** Options of an asynchronous call, after its arguments. */
 export interface AsyncOptions {
-  /** Read when the call is made: what is under way, or waits for its turn, goes on. */
+  /** Honoured until the call is launched, also while it waits for its turn; what is under way goes on. */
   readonly signal?: AbortSignal
 }
 

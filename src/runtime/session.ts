@@ -90,13 +90,16 @@ export function createSession(kernel: TracedKernel, builds: Builds, options: Cal
     },
 
     async callAsync(args, signal) {
-      if (signal?.aborted) throw abortReason(kernel.name, signal)
+      const refuseAborted = (): void => {
+        if (signal?.aborted) throw abortReason(kernel.name, signal)
+      }
+      refuseAborted()
       const call = bindArguments(args)
       refuseResizable(kernel.name, call)
       if (!isEmpty(call)) {
         const launch = executableFor(call).launch()
         fill(launch, call)
-        await launch.runAsync(call.range)
+        await launch.runAsync(call.range, refuseAborted)
         bringHome(call)
       }
       return shapeResults(kernel, call)

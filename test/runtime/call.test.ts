@@ -266,6 +266,18 @@ describe('asynchronous calls', () => {
     expect(y).toEqual(new Float64Array(4).fill(-1))
   })
 
+  test('a signal aborted while the call waits for its turn', async () => {
+    const large = new Float64Array(2_000_000).fill(1)
+    const before = Array.from({ length: 6 }, () => scale.async(large, 2, 1))
+    const controller = new AbortController()
+    const y = new Float64Array(4).fill(-1)
+    const waiting = scale.async({ x, a: 2, b: 1, y }, { signal: controller.signal })
+    controller.abort()
+    await expect(waiting).rejects.toThrow("kernel 'scale': the call was cancelled before it was launched")
+    expect(y).toEqual(new Float64Array(4).fill(-1))
+    for (const { y: whole } of await Promise.all(before)) expect((whole as Float64Array)[1_999_999]).toBe(3)
+  })
+
   test('a thousand under way at once', async () => {
     const calls = Array.from({ length: 1000 }, (_, i) => scale.async(new Float64Array(50).fill(i), 2, 1))
     const results = await Promise.all(calls)

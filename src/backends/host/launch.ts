@@ -144,7 +144,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       if (kernel.check) refuseReported(bound)
     },
 
-    async runAsync(range) {
+    async runAsync(range, beforeStart) {
       checkArrays(bound)
       const { begin, end } = range
       const threads = threadsFor(range)
@@ -162,6 +162,7 @@ export function createLaunch(kernel: LoadedKernel, machine: Machine): Launch {
       try {
         await whenFree(async () => {
           // Again, as the call may have waited for its turn.
+          beforeStart?.()
           checkArrays(own)
           if (threads > 1) return entries.runParallelAsync(own.block.address, begin, end, threads)
           const start = milliseconds()

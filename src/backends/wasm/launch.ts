@@ -30,9 +30,10 @@ export function createLaunch(memory: Memory, planeCount: number, run: Runner): L
       bindings[plane] = value
     },
     run: (range) => run(bindings, range),
-    async runAsync(range) {
+    async runAsync(range, beforeStart) {
       const own = [...bindings]
       await new Promise((resolve) => setTimeout(resolve, 0))
+      beforeStart?.()
       run(own, range)
     },
     release() {
