@@ -142,6 +142,8 @@ function printJumps(
   const { code, vectors, uniformity, width } = context
   const after = code.label('join')
   jump()
+  // Of a condition that all lanes share, the sides are scalar code.
+  const isAlike = isUniform(context, construct.operands[0]!)
   const isShared = construct.types.map((_, k) => width === 1 || uniformity.isUniformResult(construct, k))
   const phiTypes: Type[] = []
   construct.types.forEach((type, k) => {
@@ -149,7 +151,7 @@ function printJumps(
   })
   const sides = construct.regions.map((region, side) => {
     code.begin(labels[side]!)
-    const isRare = construct.op === 'shortcut' && side === 1 && runsLaneByLane(context, region)
+    const isRare = construct.op === 'shortcut' && side === 1 && !isAlike && runsLaneByLane(context, region)
     const given = isRare ? printLaneByLane(context, region) : undefined
     if (given === undefined) context.region(context, region.nodes, mask)
     const scalars = region.results.map((result, k) => (isShared[k] ? scalarOf(context, result) : ''))
