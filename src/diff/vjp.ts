@@ -280,8 +280,8 @@ function refuseReusedTapes(graph: Graph, active: ValueSet, { kernel = 'kernel' }
   if ([...records.values()].some((count) => count > 1)) {
     throw new HarrierError(
       'E_DERIVATIVE',
-      `vjp of kernel '${kernel}': it is a reverse derivative whose loop uses checkpoints, which cannot be reversed again; ` +
-        "take jvp of it, which gives the same second derivatives, or build it with vjp(…, { tape: 'full' })",
+      `vjp of kernel '${kernel}': it is a reverse derivative of a loop, with checkpoints or taken twice, which cannot be reversed again; ` +
+        "take jvp of it, which gives the same derivatives, or where it has checkpoints build it with vjp(…, { tape: 'full' })",
     )
   }
 }

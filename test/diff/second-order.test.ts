@@ -157,8 +157,8 @@ describe('loops', () => {
   test('checkpoints are not reversed again: refused, with the way out', () => {
     const gradient = vjp(powers(10), { tape: 'checkpoints' }).graph
     expect(() => vjp(gradient, { kernel: 'slope' })).toThrow(
-      "vjp of kernel 'slope': it is a reverse derivative whose loop uses checkpoints, which cannot be reversed again; " +
-        "take jvp of it, which gives the same second derivatives, or build it with vjp(…, { tape: 'full' })",
+      "vjp of kernel 'slope': it is a reverse derivative of a loop, with checkpoints or taken twice, which cannot be reversed again; " +
+        "take jvp of it, which gives the same derivatives, or where it has checkpoints build it with vjp(…, { tape: 'full' })",
     )
   })
   test('nested loops, branches and tables', () => {
