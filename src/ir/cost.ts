@@ -31,26 +31,22 @@ export function* usualNodes({ nodes }: Region): Generator<Node> {
   }
 }
 
-/** Operations of a sample. */
-export function costOf(region: Region): number {
-  let cost = 0
+/** Usual nodes of a region, with those of the regions inside it as often as `repeats` says of their construct. */
+function total(region: Region, repeats: (construct: Construct) => number): number {
+  let sum = 0
   for (const node of usualNodes(region)) {
-    cost += 1
+    sum += 1
     if (!isConstruct(node) || node.op === 'shortcut') continue
-    for (const inner of node.regions) cost += repeatsOf(node) * costOf(inner)
+    for (const inner of node.regions) sum += repeats(node) * total(inner, repeats)
   }
-  return cost
+  return sum
 }
 
+/** Operations of a sample. */
+export const costOf = (region: Region): number => total(region, repeatsOf)
+
 /** Operations of a region and of those inside it, each counted once. */
-export function sizeOf(region: Region): number {
-  let size = 0
-  for (const node of usualNodes(region)) {
-    size += 1
-    if (isConstruct(node) && node.op !== 'shortcut') for (const inner of node.regions) size += sizeOf(inner)
-  }
-  return size
-}
+export const sizeOf = (region: Region): number => total(region, () => 1)
 
 /** Latency of an op, in additions. */
 const LATENCY: Partial<Record<OpName, number>> = { div: 4, sqrt: 5, gather: 5 }

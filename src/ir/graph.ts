@@ -179,3 +179,25 @@ export function accesses(graph: Graph): { readonly read: ReadonlySet<number>; re
   }
   return { read, written }
 }
+
+/** Values that regions use and that stand outside them. */
+export function freeValues(regions: readonly Region[]): ReadonlySet<Value> {
+  const own = new Set<Value | Construct>()
+  const free = new Set<Value>()
+  const use = (value: Value) => {
+    if (value.op !== 'const' && !own.has(value.op === 'result' ? value.source : value)) free.add(value)
+  }
+  const visit = ({ parameters, nodes, results }: Region): void => {
+    parameters.forEach((parameter) => own.add(parameter))
+    for (const node of nodes) {
+      node.operands.forEach(use)
+      if (isConstruct(node)) {
+        own.add(node)
+        node.regions.forEach(visit)
+      } else if (!isEffect(node)) own.add(node)
+    }
+    results.forEach(use)
+  }
+  regions.forEach(visit)
+  return free
+}

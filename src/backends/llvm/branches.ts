@@ -1,5 +1,5 @@
-// Branches, shortcuts and dispatches. Where lanes decide for themselves, a side runs only if some lane takes it, and its results are selected
-// lane by lane; where all lanes go the same way, it is a jump.
+// Branches, shortcuts and dispatches. Where lanes decide for themselves, a side runs only if some lane takes it, and its results are
+// selected lane by lane; where all lanes go the same way, it is a jump.
 // Invariant: lanes that take no part hold 0, never poison: a poisoned condition of an idle lane would poison the test of all lanes.
 import type { Construct, Region } from '../../ir/graph.ts'
 import { isComputed } from '../../ir/semantics.ts'
@@ -44,7 +44,9 @@ export function printShortcut(context: Context, shortcut: Construct, mask: Mask)
   const condition = shortcut.operands[0]!
   if (isUniform(context, condition)) return printJump(context, shortcut, mask, scalarOf(context, condition))
   const others = both(context, mask, negate(context, partsOf(context, condition)))
-  printJump(context, shortcut, mask, code.value(`xor i1 ${anyLane(context, others)}, true`))
+  const holdsInAll = code.value(`xor i1 ${anyLane(context, others)}, true`)
+  const general = shortcut.regions[1]!
+  printJump(context, shortcut, mask, holdsInAll, runsLaneByLane(context, general) ? general : undefined)
 }
 
 export function printDispatch(context: Context, dispatch: Construct, mask: Mask): void {
@@ -125,10 +127,14 @@ const COSTLY = new Set(['div', 'sqrt', 'ldexp'])
 const isCheap = ({ nodes }: Region): boolean =>
   nodes.length <= CHEAP_SIDE && nodes.every(({ op }) => isComputed(op) && !COSTLY.has(op))
 
-/** All lanes take the first side or all the second, by an i1. */
-function printJump(context: Context, construct: Construct, mask: Mask, takesFirst: string): void {
+/**
+ * All lanes take the first side or all the second, by an i1.
+ * @param laneByLane the side that is run for one lane after the other
+ */
+function printJump(context: Context, construct: Construct, mask: Mask, takesFirst: string, laneByLane?: Region): void {
   const labels = construct.regions.map(() => context.code.label('side'))
-  printJumps(context, construct, labels, mask, () => context.code.branch(takesFirst, labels[0]!, labels[1]!))
+  const jump = () => context.code.branch(takesFirst, labels[0]!, labels[1]!)
+  printJumps(context, construct, labels, mask, jump, laneByLane)
 }
 
 /** All lanes take one side: it is jumped to, and phis collect the results. */
@@ -138,12 +144,11 @@ function printJumps(
   labels: readonly string[],
   mask: Mask,
   jump: () => void,
+  laneByLane?: Region,
 ): void {
   const { code, vectors, uniformity, width } = context
   const after = code.label('join')
   jump()
-  // Of a condition that all lanes share, the sides are scalar code.
-  const isAlike = isUniform(context, construct.operands[0]!)
   const isShared = construct.types.map((_, k) => width === 1 || uniformity.isUniformResult(construct, k))
   const phiTypes: Type[] = []
   construct.types.forEach((type, k) => {
@@ -151,8 +156,7 @@ function printJumps(
   })
   const sides = construct.regions.map((region, side) => {
     code.begin(labels[side]!)
-    const isRare = construct.op === 'shortcut' && side === 1 && !isAlike && runsLaneByLane(context, region)
-    const given = isRare ? printLaneByLane(context, region) : undefined
+    const given = region === laneByLane ? printLaneByLane(context, region) : undefined
     if (given === undefined) context.region(context, region.nodes, mask)
     const scalars = region.results.map((result, k) => (isShared[k] ? scalarOf(context, result) : ''))
     const parts = region.results.flatMap((result, k) => (isShared[k] ? [] : (given?.[k] ?? partsOf(context, result))))

@@ -2,11 +2,11 @@
 // vector of a group.
 // Invariants: what a side uses and gives stands in memory of the function while it runs; all lanes run, also those that take no part, as
 // such a side only computes.
-import { isConstruct, isEffect, walk, type Construct, type Region, type Value } from '../../ir/graph.ts'
+import { freeValues, isConstruct, walk, type Construct, type Region, type Value } from '../../ir/graph.ts'
 import { sizeOf } from '../../ir/cost.ts'
 import { isComputed } from '../../ir/semantics.ts'
 import { BYTES, type Type } from '../../ir/types.ts'
-import { isUniform, partsOf, scalarOf, type Context, type Lanes } from './context.ts'
+import { isUniform, partNumbers, partsOf, scalarOf, type Context, type Lanes } from './context.ts'
 import { printCounted } from './control.ts'
 import { laneType, MEMORY_TYPE } from './lanes.ts'
 
@@ -18,26 +18,6 @@ export const runsLaneByLane = ({ width }: Context, region: Region): boolean =>
   width > 1 &&
   sizeOf(region) > LONG_SIDE &&
   [...walk(region)].every((node) => (isConstruct(node) ? node.op === 'shortcut' : isComputed(node.op)))
-
-/** Values that a region uses from around it. */
-function usedFromOutside(region: Region): readonly Value[] {
-  const inside = new Set<Value | Construct>()
-  const used = new Set<Value>()
-  const use = (value: Value): void => {
-    if (value.op !== 'const' && !inside.has(value.op === 'result' ? value.source : value)) used.add(value)
-  }
-  const visit = ({ nodes, results }: Region): void => {
-    for (const node of nodes) {
-      node.operands.forEach(use)
-      if (isEffect(node)) continue
-      inside.add(node)
-      if (isConstruct(node)) node.regions.forEach(visit)
-    }
-    results.forEach(use)
-  }
-  visit(region)
-  return [...used]
-}
 
 /** All lanes of a value in memory. Conditions are bytes. */
 function printSlot({ code, width, vectors }: Context, type: Type) {
@@ -69,8 +49,7 @@ function printSlot({ code, width, vectors }: Context, type: Type) {
 /** Prints a region; gives the parts of each of its results. */
 export function printLaneByLane(context: Context, region: Region): readonly (readonly string[])[] {
   const { code, width, vectors } = context
-  const parts = Array.from({ length: vectors }, (_, part) => part)
-  const used = usedFromOutside(region).map((value) => {
+  const used = [...freeValues([region])].map((value) => {
     if (isUniform(context, value)) {
       const scalar = scalarOf(context, value)
       return { value, read: () => scalar }
@@ -97,5 +76,5 @@ export function printLaneByLane(context: Context, region: Region): readonly (rea
     context.region(single, region.nodes, undefined)
     region.results.forEach((result, k) => given[k]!.storeLane(lane, scalarOf(single, result)))
   })
-  return given.map((slot) => parts.map(slot.loadPart))
+  return given.map((slot) => partNumbers(context).map(slot.loadPart))
 }

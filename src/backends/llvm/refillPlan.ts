@@ -1,13 +1,13 @@
 // Which kernels run with lanes that are retired and refilled, and what becomes of their parts: those whose main work is one loop that
 // each sample leaves by itself, with nothing in it that must happen in sample order.
 import {
+  freeValues,
   isConstruct,
   isEffect,
   walk,
   type Construct,
   type Graph,
   type Node,
-  type Region,
   type Value,
 } from '../../ir/graph.ts'
 import type { Type } from '../../ir/types.ts'
@@ -51,7 +51,7 @@ export function planRefill(graph: Graph, uniformity: Uniformity): RefillPlan | u
   const isOfSample = (value: Value): boolean =>
     value.op !== 'const' &&
     !(value.op === 'result' ? uniformity.isInvariant(value.source) : uniformity.isInvariant(value))
-  const free = [...freeValues(loop)].filter(isOfSample)
+  const free = [...freeValues(loop.regions)].filter(isOfSample)
   const kept = [...new Set([...(isOfSample(count!) ? [count!] : []), ...free])]
   const before = needed(graph, [...loop.operands, ...kept], loop, uniformity)
   const after = needed(graph, [], loop, uniformity, effects)
@@ -60,28 +60,6 @@ export function planRefill(graph: Graph, uniformity: Uniformity): RefillPlan | u
   const results = loop.types.flatMap((_, k) => (isResultUsed(graph, loop, k) ? [k] : []))
   const state = [...kept.map(({ type }) => type), ...loop.types]
   return { loop, kept, state, results, before, after }
-}
-
-/** Values that the regions of a construct use and that are not of its regions. */
-function freeValues({ regions }: Construct): ReadonlySet<Value> {
-  const own = new Set<Value | Construct>()
-  const free = new Set<Value>()
-  const use = (value: Value) => {
-    if (value.op !== 'const' && !own.has(value.op === 'result' ? value.source : value)) free.add(value)
-  }
-  const visit = ({ parameters, nodes, results }: Region): void => {
-    parameters.forEach((parameter) => own.add(parameter))
-    for (const node of nodes) {
-      node.operands.forEach(use)
-      if (isConstruct(node)) {
-        own.add(node)
-        node.regions.forEach(visit)
-      } else if (!isEffect(node)) own.add(node)
-    }
-    results.forEach(use)
-  }
-  regions.forEach(visit)
-  return free
 }
 
 /** Nodes of the body that values or effects need, in order; `loop` is taken as given. */
@@ -97,7 +75,7 @@ function needed(
     if (found.has(node) || node === loop || isInvariant(node)) return
     found.add(node)
     node.operands.forEach(need)
-    if (isConstruct(node)) freeValues(node).forEach(need)
+    if (isConstruct(node)) freeValues(node.regions).forEach(need)
   }
   const need = (value: Value): void => {
     if (value.op !== 'const') needNode(value.op === 'result' ? value.source : value)

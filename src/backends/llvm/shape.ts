@@ -12,6 +12,7 @@ import { uniformity, type Uniformity } from './uniformity.ts'
 const LARGE_BODY = 300
 /** A body this small does little but load and store. */
 const TINY_BODY = 12
+
 export const isLarge = (graph: Graph): boolean => costOf(graph.body) > LARGE_BODY
 
 /** A region with how often a sample runs it. */

@@ -1,5 +1,5 @@
-// Loops, branches, shortcuts and dispatches over vectors: a row an op. What all lanes do alike is a plain jump; where lanes differ, a loop runs
-// while any lane lives and a side runs when any lane takes it, each under the mask of its lanes.
+// Loops, branches, shortcuts and dispatches over vectors: a row an op. What all lanes do alike is a plain jump; where lanes differ, a loop
+// runs while any lane lives and a side runs when any lane takes it, each under the mask of its lanes.
 // Invariants: lanes outside the mask compute values that nobody reads; a loop under a mask cannot hang on them, as its live lanes are
 // a part of that mask.
 import { usualSide } from '../../ir/cost.ts'
