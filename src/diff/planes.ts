@@ -132,9 +132,9 @@ export function differentiableOutputs(
 /** The first form of a name that no plane has. */
 function freeName(planes: readonly Plane[], form: NameForm): string {
   const isTaken = (name: string) => planes.some((plane) => plane.name === name)
-  let mark = 1
-  while (isTaken(form(mark === 1 ? '' : String(mark)))) mark++
-  return form(mark === 1 ? '' : String(mark))
+  let name = form('')
+  for (let mark = 2; isTaken(name); mark++) name = form(String(mark))
+  return name
 }
 
 /** The planes of a derivative that are there for one purpose: what each is called, and the plane of the primal that it belongs to. */
