@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** What calls kernels by the backend that is chosen for them, and therefore runs on each. */
-const KERNELS = ['derivatives', 'diff', 'docs', 'runtime', 'trace'].map((folder) => `test/${folder}/**/*.test.ts`)
+const KERNELS = ['derivatives', 'docs', 'runtime'].map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
   test: {

@@ -81,6 +81,14 @@ function repeatsFor(run: () => void): number {
   }
 }
 
+/** The same of work that has run for a while, where it is short. */
+function repeatsWarm(run: () => void): number {
+  const cold = repeatsFor(run)
+  if (cold === 1) return cold
+  for (const end = now() + WARM_UP; now() < end;) run()
+  return repeatsFor(run)
+}
+
 function compare(cell: Cell): void {
   const answering = cell.arms.filter(({ answer }) => answer)
   const reference = answering.find(({ measured }) => !measured)
@@ -110,8 +118,7 @@ const quantile = (sorted: readonly number[], q: number): number =>
 export function measure(cell: Cell): CellResult {
   compare(cell)
   const live = cell.arms.filter(({ measured }) => !measured)
-  for (const { run } of live) for (const end = now() + WARM_UP; now() < end;) run()
-  const repeats = live.map(({ run }) => repeatsFor(run))
+  const repeats = live.map(({ run }) => repeatsWarm(run))
   const times: number[][] = live.map(() => [])
   for (let sample = 0; sample < SAMPLES; sample++) {
     for (let turn = 0; turn < live.length; turn++) {
